@@ -1,0 +1,404 @@
+//! What the Pod already says about the nodes it may land on, as far as architecture and operating system go.
+//!
+//! Design, section 5. Node matching follows the Kubernetes API reference: the node selector and the required node
+//! affinity both have to match; the terms of the affinity are ORed, the requirements within a term are ANDed, and a
+//! term without any requirement matches no node.
+//! <https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#NodeAffinity>
+
+use k8s_openapi::api::core::v1::{NodeSelectorRequirement, NodeSelectorTerm};
+
+use crate::{
+    platform::{ARCHITECTURE_LABELS, Architecture, OS_LABELS, Os},
+    set::SortedSet,
+};
+
+/// What a node label tells: the two that placement is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dimension {
+    /// `kubernetes.io/arch` and its alias.
+    Architecture,
+    /// `kubernetes.io/os` and its alias.
+    Os,
+}
+
+impl Dimension {
+    /// The label keys of the dimension.
+    pub fn labels(self) -> &'static [&'static str; 2] {
+        match self {
+            Self::Architecture => &ARCHITECTURE_LABELS,
+            Self::Os => &OS_LABELS,
+        }
+    }
+
+    fn has(self, key: &str) -> bool {
+        self.labels().contains(&key)
+    }
+}
+
+/// The constraints of a pod (template) on its nodes.
+#[derive(Clone, Debug, Default)]
+pub struct Constraints {
+    node_selector: Vec<(String, String)>,
+    /// The required terms that can match a node, with their indices: an empty one matches none. `None` where the pod has
+    /// no required node affinity.
+    terms: Option<Vec<(usize, NodeSelectorTerm)>>,
+    soft_architecture: bool,
+    pod_os: Option<Os>,
+}
+
+impl Constraints {
+    /// The constraints that a pod's `spec.nodeSelector`, its `required` and `preferred` node affinity and its
+    /// `spec.os.name` make.
+    pub fn new(
+        node_selector: Vec<(String, String)>,
+        required: Option<Vec<NodeSelectorTerm>>,
+        preferred: &[NodeSelectorTerm],
+        pod_os: Option<Os>,
+    ) -> Self {
+        let soft_architecture = preferred
+            .iter()
+            .flat_map(requirements)
+            .any(|requirement| Dimension::Architecture.has(&requirement.key));
+        let is_filled = |term: &NodeSelectorTerm| {
+            let lists = [&term.match_expressions, &term.match_fields];
+            lists
+                .iter()
+                .any(|list| list.as_ref().is_some_and(|list| !list.is_empty()))
+        };
+        let terms = required.map(|mut terms| {
+            let mut indexed: Vec<(usize, NodeSelectorTerm)> = terms.drain(..).enumerate().collect();
+            indexed.retain(|(_, term)| is_filled(term));
+            indexed
+        });
+        Self {
+            node_selector,
+            terms,
+            soft_architecture,
+            pod_os,
+        }
+    }
+
+    /// Whether every term that can match pins the pod to named nodes, as the DaemonSet controller does.
+    pub fn names_its_nodes(&self) -> bool {
+        let terms = self.terms();
+        !terms.is_empty()
+            && terms.iter().all(|(_, term)| {
+                term.match_fields
+                    .iter()
+                    .flatten()
+                    .any(|field| field.key == "metadata.name" && field.operator == "In")
+            })
+    }
+
+    /// Whether the pod itself selects a value of `dimension`: by its node selector, or in every term that can match.
+    pub fn selects(&self, dimension: Dimension) -> bool {
+        let terms = self.terms();
+        self.node_selector_values(dimension).next().is_some()
+            || (!terms.is_empty() && terms.iter().all(|(_, term)| selects(term, dimension)))
+    }
+
+    /// Whether some of the terms that can match select a value of `dimension`.
+    pub fn selects_in_a_term(&self, dimension: Dimension) -> bool {
+        self.terms()
+            .iter()
+            .any(|(_, term)| selects(term, dimension))
+    }
+
+    /// The indices of the required terms that a requirement on `dimension` has to be added to: those that can match
+    /// and select no value of their own. `None` where the pod has no required node affinity.
+    pub fn terms_to_constrain(&self, dimension: Dimension) -> Option<Vec<usize>> {
+        let mut indices = Vec::new();
+        for (index, term) in self.terms.as_ref()? {
+            if !selects(term, dimension) {
+                indices.push(*index);
+            }
+        }
+        Some(indices)
+    }
+
+    /// Whether the pod's soft node affinity mentions the architecture.
+    pub fn prefers_architecture(&self) -> bool {
+        self.soft_architecture
+    }
+
+    /// Whether the constraints admit a node of `os`.
+    pub fn admits_os(&self, os: &Os) -> bool {
+        self.admits(&[(Dimension::Os, os.as_str())])
+    }
+
+    /// Whether the constraints admit a node of `os` and `architecture`.
+    pub fn admits_platform(&self, os: &Os, architecture: &Architecture) -> bool {
+        self.admits(&[
+            (Dimension::Os, os.as_str()),
+            (Dimension::Architecture, architecture.as_str()),
+        ])
+    }
+
+    /// Whether pinning to `architecture` leaves every term alive that can match a node of `os`.
+    pub fn every_term_admits(&self, os: &Os, architecture: &Architecture) -> bool {
+        self.terms().iter().all(|(_, term)| {
+            !term_admits(term, Dimension::Os, os.as_str())
+                || term_admits(term, Dimension::Architecture, architecture.as_str())
+        })
+    }
+
+    /// The operating systems the pod may run on, in order of preference: its own where `spec.os.name` gives it, else
+    /// those of the `cluster` that its constraints admit, else those it names itself.
+    pub fn operating_systems(&self, cluster: &[Os]) -> Vec<Os> {
+        if let Some(os) = &self.pod_os {
+            return vec![os.clone()];
+        }
+        let mut admitted = cluster.to_vec();
+        admitted.retain(|os| self.admits_os(os));
+        if admitted.is_empty() {
+            for name in &self.selected_values(Dimension::Os) {
+                admitted.extend(Os::parse(name).filter(|os| self.admits_os(os)));
+            }
+        }
+        if admitted.is_empty() {
+            cluster.to_vec()
+        } else {
+            admitted
+        }
+    }
+
+    /// Whether `os` has to be written as a requirement, because the constraints also admit nodes of another system of
+    /// the `cluster`. Never where the pod selects its own.
+    pub fn leaves_os_open(&self, os: &Os, cluster: &[Os]) -> bool {
+        let others = |other: &Os| other != os && self.admits_os(other);
+        let foreign = !cluster.contains(os);
+        !self.selects(Dimension::Os) && (foreign || cluster.iter().any(others))
+    }
+
+    /// The values of `dimension` that the pod names in its selections, for messages; sorted, each once.
+    pub fn selected_values(&self, dimension: Dimension) -> SortedSet<String> {
+        let mut values = SortedSet::default();
+        for value in self.node_selector_values(dimension) {
+            values.insert(value.to_owned());
+        }
+        for (_, term) in self.terms() {
+            for requirement in requirements(term) {
+                if requirement.operator == "In" && dimension.has(&requirement.key) {
+                    for value in requirement.values.iter().flatten() {
+                        values.insert(value.clone());
+                    }
+                }
+            }
+        }
+        values
+    }
+
+    fn node_selector_values(&self, dimension: Dimension) -> impl Iterator<Item = &str> {
+        self.node_selector
+            .iter()
+            .filter(move |(key, _)| dimension.has(key))
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// The terms that can match a node, with their indices.
+    fn terms(&self) -> &[(usize, NodeSelectorTerm)] {
+        self.terms.as_deref().unwrap_or_default()
+    }
+
+    fn admits(&self, node: &[(Dimension, &str)]) -> bool {
+        let by_selector = node.iter().all(|(dimension, value)| {
+            self.node_selector_values(*dimension)
+                .all(|selected| selected == *value)
+        });
+        let by_affinity = self.terms.is_none()
+            || self.terms().iter().any(|(_, term)| {
+                node.iter()
+                    .all(|(dimension, value)| term_admits(term, *dimension, value))
+            });
+        by_selector && by_affinity
+    }
+}
+
+fn requirements(term: &NodeSelectorTerm) -> &[NodeSelectorRequirement] {
+    term.match_expressions.as_deref().unwrap_or_default()
+}
+
+fn selects(term: &NodeSelectorTerm, dimension: Dimension) -> bool {
+    requirements(term)
+        .iter()
+        .any(|requirement| requirement.operator == "In" && dimension.has(&requirement.key))
+}
+
+/// Whether the requirements of `term` on `dimension` match a node whose label has `value`.
+fn term_admits(term: &NodeSelectorTerm, dimension: Dimension, value: &str) -> bool {
+    requirements(term).iter().all(|requirement| {
+        !dimension.has(&requirement.key) || requirement_admits(requirement, value)
+    })
+}
+
+/// Whether `requirement` matches a label that is present with `value`.
+fn requirement_admits(requirement: &NodeSelectorRequirement, value: &str) -> bool {
+    let values = requirement.values.as_deref().unwrap_or_default();
+    let listed = || values.iter().any(|listed| listed == value);
+    let compared = |holds: fn(&i64, &i64) -> bool| match values {
+        [bound] => match (value.parse::<i64>(), bound.parse::<i64>()) {
+            (Ok(value), Ok(bound)) => holds(&value, &bound),
+            _ => false,
+        },
+        _ => false,
+    };
+    match requirement.operator.as_str() {
+        "In" => listed(),
+        "NotIn" => !listed(),
+        "Exists" => true,
+        "Gt" => compared(i64::gt),
+        "Lt" => compared(i64::lt),
+        // `DoesNotExist`: the label is there. Any other operator matches nothing.
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
+    fn constraints(node_selector: Value, terms: Value) -> Constraints {
+        let required = serde_json::from_value(terms).unwrap();
+        let node_selector: BTreeMap<String, String> = serde_json::from_value(node_selector).unwrap();
+        Constraints::new(node_selector.into_iter().collect(), required, &[], None)
+    }
+
+    fn term(key: &str, operator: &str, values: &[&str]) -> Value {
+        json!({"matchExpressions": [{"key": key, "operator": operator, "values": values}]})
+    }
+
+    fn architecture(name: &str) -> Architecture {
+        Architecture::parse(name).unwrap()
+    }
+
+    #[rstest]
+    #[case::node_selector(json!({"kubernetes.io/arch": "arm64"}), json!(null), true)]
+    #[case::alias_in_the_node_selector(json!({"beta.kubernetes.io/arch": "arm64"}), json!(null), true)]
+    #[case::another_label(json!({"kubernetes.io/os": "linux"}), json!(null), false)]
+    #[case::in_every_term(json!({}), json!([term("kubernetes.io/arch", "In", &["amd64"]), term("beta.kubernetes.io/arch", "In", &["arm64"])]), true)]
+    #[case::empty_terms_do_not_count(json!({}), json!([{}, term("kubernetes.io/arch", "In", &["amd64"])]), true)]
+    #[case::in_one_of_two_terms(json!({}), json!([term("zone", "In", &["a"]), term("kubernetes.io/arch", "In", &["amd64"])]), false)]
+    #[case::only_empty_terms(json!({}), json!([{}]), false)]
+    #[case::no_terms(json!({}), json!([]), false)]
+    #[case::not_in(json!({}), json!([term("kubernetes.io/arch", "NotIn", &["amd64"])]), false)]
+    #[case::exists(json!({}), json!([term("kubernetes.io/arch", "Exists", &[])]), false)]
+    fn a_pod_selects_its_architecture_by_selector_or_in_every_term(
+        #[case] node_selector: Value,
+        #[case] terms: Value,
+        #[case] selects: bool,
+    ) {
+        let constraints = constraints(node_selector, terms);
+        assert_eq!(constraints.selects(Dimension::Architecture), selects);
+    }
+
+    #[rstest]
+    #[case::nothing(json!({}), json!(null), true)]
+    #[case::selector_for_it(json!({"kubernetes.io/arch": "arm64"}), json!(null), true)]
+    #[case::selector_for_another(json!({"kubernetes.io/arch": "amd64"}), json!(null), false)]
+    #[case::both_keys_disagreeing(json!({"kubernetes.io/arch": "arm64", "beta.kubernetes.io/arch": "amd64"}), json!(null), false)]
+    #[case::not_in_another(json!({}), json!([term("kubernetes.io/arch", "NotIn", &["amd64"])]), true)]
+    #[case::not_in_it(json!({}), json!([term("kubernetes.io/arch", "NotIn", &["arm64"])]), false)]
+    #[case::one_of_two_terms(json!({}), json!([term("kubernetes.io/arch", "NotIn", &["arm64"]), term("zone", "In", &["a"])]), true)]
+    #[case::exists(json!({}), json!([term("kubernetes.io/arch", "Exists", &[])]), true)]
+    #[case::does_not_exist(json!({}), json!([term("kubernetes.io/arch", "DoesNotExist", &[])]), false)]
+    #[case::greater_than_a_name(json!({}), json!([term("kubernetes.io/arch", "Gt", &["1"])]), false)]
+    #[case::only_an_empty_term(json!({}), json!([{}]), false)]
+    #[case::no_terms(json!({}), json!([]), false)]
+    #[case::null_match_expressions(json!({}), json!([{"matchExpressions": null, "matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n"]}]}]), true)]
+    #[case::selector_and_affinity_disagree(json!({"beta.kubernetes.io/arch": "arm64"}), json!([term("kubernetes.io/arch", "In", &["amd64"])]), false)]
+    fn arm64_nodes_are_admitted_as_the_scheduler_would(
+        #[case] node_selector: Value,
+        #[case] terms: Value,
+        #[case] admitted: bool,
+    ) {
+        let constraints = constraints(node_selector, terms);
+        assert_eq!(
+            constraints.admits_platform(&Os::linux(), &architecture("arm64")),
+            admitted
+        );
+    }
+
+    #[test]
+    fn the_386_label_is_a_number_to_gt_and_lt() {
+        let terms = json!([term("kubernetes.io/arch", "Gt", &["385"])]);
+        let greater = constraints(json!({}), terms);
+        assert!(greater.admits_platform(&Os::linux(), &architecture("386")));
+        let terms = json!([term("kubernetes.io/arch", "Lt", &["386"])]);
+        let less = constraints(json!({}), terms);
+        assert!(!less.admits_platform(&Os::linux(), &architecture("386")));
+    }
+
+    #[test]
+    fn an_architecture_on_one_os_is_judged_by_the_terms_of_that_os() {
+        let terms = json!([
+            {"matchExpressions": [
+                {"key": "kubernetes.io/os", "operator": "In", "values": ["linux"]},
+                {"key": "kubernetes.io/arch", "operator": "NotIn", "values": ["arm64"]}
+            ]},
+            {"matchExpressions": [{"key": "kubernetes.io/os", "operator": "In", "values": ["windows"]}]}
+        ]);
+        let constraints = constraints(json!({}), terms);
+        let windows = Os::parse("windows").unwrap();
+        assert!(!constraints.admits_platform(&Os::linux(), &architecture("arm64")));
+        assert!(constraints.admits_platform(&windows, &architecture("arm64")));
+        assert!(constraints.every_term_admits(&windows, &architecture("arm64")));
+    }
+
+    #[test]
+    fn a_requirement_goes_into_terms_that_can_match_and_select_nothing() {
+        let terms = json!([
+            term("zone", "In", &["a"]),
+            {},
+            term("kubernetes.io/arch", "In", &["amd64"]),
+            {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n"]}]},
+            term("beta.kubernetes.io/arch", "NotIn", &["amd64"])
+        ]);
+        let constraints = constraints(json!({}), terms);
+        assert_eq!(
+            constraints.terms_to_constrain(Dimension::Architecture),
+            Some(vec![0, 3, 4])
+        );
+        assert!(constraints.selects_in_a_term(Dimension::Architecture));
+    }
+
+    #[rstest]
+    #[case::none(json!(null), false)]
+    #[case::pinned(json!([{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n"]}]}]), true)]
+    #[case::one_of_two(json!([{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n"]}]}, term("zone", "In", &["a"])]), false)]
+    #[case::excluded_by_name(json!([{"matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": ["n"]}]}]), false)]
+    #[case::only_an_empty_term(json!([{}]), false)]
+    fn a_pod_names_its_nodes_only_if_every_term_does(#[case] terms: Value, #[case] names: bool) {
+        assert_eq!(constraints(json!({}), terms).names_its_nodes(), names);
+    }
+
+    #[rstest]
+    #[case::open(json!({}), json!(null), &["windows", "linux"], true)]
+    #[case::selected(json!({"kubernetes.io/os": "linux"}), json!(null), &["linux"], false)]
+    #[case::excluded(json!({}), json!([term("kubernetes.io/os", "NotIn", &["windows"])]), &["linux"], false)]
+    #[case::foreign(json!({"kubernetes.io/os": "freebsd"}), json!(null), &["freebsd"], false)]
+    fn the_operating_systems_are_those_the_pod_admits(
+        #[case] node_selector: Value,
+        #[case] terms: Value,
+        #[case] expected: &[&str],
+        #[case] open: bool,
+    ) {
+        let cluster: Vec<Os> = ["windows", "linux"].iter().filter_map(|os| Os::parse(os)).collect();
+        let constraints = constraints(node_selector, terms);
+        let systems = constraints.operating_systems(&cluster);
+        assert_eq!(systems.iter().map(Os::as_str).collect::<Vec<_>>(), expected);
+        assert_eq!(constraints.leaves_os_open(systems.last().unwrap(), &cluster), open);
+    }
+
+    #[test]
+    fn the_os_of_the_pod_does_not_move_the_scheduler_so_it_stays_open() {
+        let cluster = [Os::linux(), Os::parse("windows").unwrap()];
+        let constraints = Constraints::new(Vec::new(), None, &[], Os::parse("windows"));
+        assert_eq!(constraints.operating_systems(&cluster), [Os::parse("windows").unwrap()]);
+        assert!(constraints.leaves_os_open(&Os::parse("windows").unwrap(), &cluster));
+        assert!(constraints.leaves_os_open(&Os::parse("windows").unwrap(), &[Os::linux()]));
+    }
+}

@@ -1,0 +1,244 @@
+//! From an image to its platforms: an override of the settings, or the registry by way of the host.
+//!
+//! Design, section 6.
+
+use crate::{
+    host::Host,
+    platform::{Platform, Platforms},
+    settings::{OverridePlatforms, Settings},
+};
+
+use super::{
+    Image, LookupFailure, Reference,
+    manifest::{Entry, EntryKind, Manifest, config_platform},
+};
+
+/// How deep an index inside an index is followed.
+const DEEPEST: usize = 2;
+/// How many lookups an index may cost besides its own.
+const MOST_EXTRA_LOOKUPS: usize = 8;
+
+/// What is known of an image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// It runs on these platforms.
+    Platforms(Platforms),
+    /// It runs, or is mounted, wherever the pod lands.
+    NoSay,
+    /// Its platforms aren't known.
+    Failed(LookupFailure),
+}
+
+/// The lookups of one evaluation: no reference is asked for twice, and none after the time for lookups is over.
+pub struct Lookups<'a> {
+    host: &'a mut dyn Host,
+    settings: &'a Settings,
+    has_runtime_class: bool,
+    /// What was asked so far, by the reference in full; too few for anything but a list.
+    manifests: Vec<(String, Result<Manifest, LookupFailure>)>,
+    configs: Vec<(String, Result<Platform, LookupFailure>)>,
+}
+
+impl<'a> Lookups<'a> {
+    /// Lookups through `host` for a pod, which sets a runtime class or doesn't.
+    pub fn new(host: &'a mut dyn Host, settings: &'a Settings, has_runtime_class: bool) -> Self {
+        Self {
+            host,
+            settings,
+            has_runtime_class,
+            manifests: Vec::new(),
+            configs: Vec::new(),
+        }
+    }
+
+    /// What `image` runs on.
+    pub fn find(&mut self, image: &Image) -> Finding {
+        let reference = Reference::new(&image.reference);
+        let finding = match self.override_of(image, &reference) {
+            Some(finding) => finding,
+            None => {
+                let reference = self.behind_proxy(&image.reference, &reference);
+                self.look_up(&reference, image.is_run)
+            }
+        };
+        match finding {
+            Finding::Platforms(platforms) if self.has_runtime_class => without_wasm(platforms),
+            other => other,
+        }
+    }
+
+    fn override_of(&self, image: &Image, reference: &Reference<'_>) -> Option<Finding> {
+        if self.settings.platform_overrides.is_empty() {
+            return None;
+        }
+        let full = reference.to_string();
+        self.settings
+            .platform_overrides
+            .iter()
+            .find(|over| over.image.matches(&image.reference) || over.image.matches(&full))
+            .map(|over| match &over.platforms {
+                OverridePlatforms::Any => Finding::NoSay,
+                OverridePlatforms::Only(platforms) => {
+                    Finding::Platforms(platforms.clone())
+                }
+            })
+    }
+
+    /// Where the lookup of `image` goes: the image as it is written, unless a proxy serves its registry.
+    fn behind_proxy(&self, image: &str, reference: &Reference<'_>) -> String {
+        self.settings
+            .registry_proxies
+            .iter()
+            .find(|proxy| proxy.registry.matches(reference.registry))
+            .map_or_else(|| image.to_owned(), |proxy| reference.behind(&proxy.proxy))
+    }
+
+    fn look_up(&mut self, reference: &str, is_run: bool) -> Finding {
+        let found = match self.manifest(reference) {
+            Err(failure) => Err(failure),
+            Ok(Manifest::Index(entries)) => self.platforms_of(reference, entries),
+            // Any node mounts what has no platforms to choose from.
+            Ok(_) if !is_run => return Finding::NoSay,
+            Ok(Manifest::Image) => self
+                .config(reference)
+                .map(|platform| [platform].into_iter().collect()),
+            Ok(Manifest::Artifact(media_type)) => {
+                Err(LookupFailure::NotAContainerImage(media_type))
+            }
+        };
+        match found {
+            Ok(platforms) => Finding::Platforms(platforms),
+            Err(failure) => Finding::Failed(failure),
+        }
+    }
+
+    /// The platforms of the index at `reference`. An entry that can't be read is left out; where nothing else is
+    /// there, its failure is that of the image.
+    fn platforms_of(
+        &mut self,
+        reference: &str,
+        entries: Vec<Entry>,
+    ) -> Result<Platforms, LookupFailure> {
+        let mut walk = Walk::default();
+        self.walk(&Reference::new(reference), entries, 0, &mut walk);
+        if walk.platforms.is_empty() {
+            Err(walk.failure.unwrap_or(LookupFailure::NoPlatform))
+        } else {
+            Ok(walk.platforms)
+        }
+    }
+
+    fn walk(
+        &mut self,
+        index: &Reference<'_>,
+        entries: Vec<Entry>,
+        depth: usize,
+        walk: &mut Walk,
+    ) {
+        for entry in entries {
+            let (digest, kind) = match entry {
+                Entry::Platform(platform) => {
+                    walk.platforms.insert(platform);
+                    continue;
+                }
+                Entry::Unclear { digest, kind } => (digest, kind),
+            };
+            let reference = index.with_digest(&digest);
+            let nested = match kind {
+                EntryKind::Manifest => Ok(Manifest::Image),
+                EntryKind::Index if depth == DEEPEST => continue,
+                EntryKind::Index | EntryKind::Unknown if walk.has_lookup_left() => {
+                    self.manifest(&reference)
+                }
+                EntryKind::Index | EntryKind::Unknown => continue,
+            };
+            let failure = match nested {
+                Ok(Manifest::Index(entries)) if depth < DEEPEST => {
+                    self.walk(index, entries, depth + 1, walk);
+                    continue;
+                }
+                Ok(Manifest::Image) if walk.has_lookup_left() => match self.config(&reference) {
+                    Ok(platform) => {
+                        walk.platforms.insert(platform);
+                        continue;
+                    }
+                    Err(failure) => failure,
+                },
+                Ok(_) => continue,
+                Err(failure) => failure,
+            };
+            walk.failure.get_or_insert(failure);
+        }
+    }
+
+    fn manifest(&mut self, reference: &str) -> Result<Manifest, LookupFailure> {
+        let key = Reference::new(reference).to_string();
+        if let Some((_, known)) = self.manifests.iter().find(|(asked, _)| *asked == key) {
+            return known.clone();
+        }
+        let found = self.within_budget().and_then(|()| {
+            let answer = self.host.manifest(reference);
+            let answer = answer.map_err(|error| LookupFailure::from_host_error(&error))?;
+            Manifest::parse(&answer).ok_or(LookupFailure::Unreadable)
+        });
+        self.manifests.push((key, found.clone()));
+        found
+    }
+
+    fn config(&mut self, reference: &str) -> Result<Platform, LookupFailure> {
+        let key = Reference::new(reference).to_string();
+        if let Some((_, known)) = self.configs.iter().find(|(asked, _)| *asked == key) {
+            return known.clone();
+        }
+        let found = self.within_budget().and_then(|()| {
+            let answer = self.host.manifest_and_config(reference);
+            let answer = answer.map_err(|error| LookupFailure::from_host_error(&error))?;
+            config_platform(&answer)
+                .ok_or(LookupFailure::Unreadable)?
+                .ok_or(LookupFailure::NoArchitecture)
+        });
+        self.configs.push((key, found.clone()));
+        found
+    }
+
+    /// The host counts lookups against the time it grants an evaluation, and rejects the object when that is over;
+    /// no call can be interrupted, only not started.
+    fn within_budget(&self) -> Result<(), LookupFailure> {
+        match self.settings.lookup_budget() {
+            Some(budget) if self.host.elapsed() >= budget => Err(LookupFailure::BudgetSpent(
+                self.settings.lookup_budget_milliseconds,
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What a walk through an index has found.
+#[derive(Default)]
+struct Walk {
+    platforms: Platforms,
+    failure: Option<LookupFailure>,
+    lookups: usize,
+}
+
+impl Walk {
+    /// Takes one of the lookups that an index may cost, if any is left.
+    fn has_lookup_left(&mut self) -> bool {
+        let left = self.lookups < MOST_EXTRA_LOOKUPS;
+        self.lookups += usize::from(left);
+        left
+    }
+}
+
+/// A runtime class may bring a WebAssembly runtime, so such a platform proves and excludes nothing.
+fn without_wasm(mut native: Platforms) -> Finding {
+    native.retain(|platform| !platform.architecture.is_wasm());
+    if native.is_empty() {
+        Finding::NoSay
+    } else {
+        Finding::Platforms(native)
+    }
+}
+
+#[cfg(test)]
+mod tests;

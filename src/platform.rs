@@ -1,0 +1,222 @@
+//! Operating systems, architectures and platforms, in the notation of Go that node labels and image manifests share.
+
+use std::{borrow::Cow, fmt};
+
+use crate::set::SortedSet;
+
+/// The node label of the architecture, and its alias before Kubernetes 1.14.
+pub const ARCHITECTURE_LABELS: [&str; 2] = ["kubernetes.io/arch", "beta.kubernetes.io/arch"];
+/// The node label of the operating system, and its alias before Kubernetes 1.14.
+pub const OS_LABELS: [&str; 2] = ["kubernetes.io/os", "beta.kubernetes.io/os"];
+
+/// The node label that the policy writes for an architecture.
+pub const ARCHITECTURE_LABEL: &str = "kubernetes.io/arch";
+/// The node label that the policy writes for an operating system.
+pub const OS_LABEL: &str = "kubernetes.io/os";
+
+/// The longest architecture or operating system name: both become label values.
+const LONGEST_NAME: usize = 63;
+
+/// A CPU architecture by its GOARCH name, such as `amd64`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Architecture(Cow<'static, str>);
+
+impl Architecture {
+    /// The architecture that `name` means, in whichever notation: lower-cased, aliases resolved, a variant after a
+    /// slash dropped. `None` where it can't be the name of an architecture (empty, `unknown`, anything but ASCII
+    /// letters and digits). Design, section 6, step 4.
+    pub fn parse(name: &str) -> Option<Self> {
+        let lower = name.to_ascii_lowercase();
+        if lower == "arm64/v8" {
+            return Some(Self(Cow::Borrowed("arm64")));
+        }
+        let base = lower.split('/').next().unwrap_or_default();
+        let known = match base {
+            "amd64" | "x86_64" | "x86-64" | "x64" => "amd64",
+            "arm64" | "aarch64" | "armv8" => "arm64",
+            "386" | "i386" | "i486" | "i586" | "i686" | "x86" => "386",
+            "arm" | "armhf" | "armel" => "arm",
+            "ppc64le" | "ppc64el" => "ppc64le",
+            _ if ["armv5", "armv6", "armv7"]
+                .iter()
+                .any(|prefix| base.starts_with(prefix)) =>
+            {
+                "arm"
+            }
+            _ => return name_of(base).map(|name| Self(Cow::Owned(name))),
+        };
+        Some(Self(Cow::Borrowed(known)))
+    }
+
+    /// The GOARCH name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether this is a WebAssembly target, which a node runs through a runtime class and not by its CPU.
+    pub fn is_wasm(&self) -> bool {
+        self.0.starts_with("wasm")
+    }
+}
+
+impl fmt::Display for Architecture {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// An operating system by its GOOS name, such as `linux`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Os(Cow<'static, str>);
+
+impl Os {
+    /// The operating system that `name` means: lower-cased. `None` where it can't be the name of one (empty,
+    /// `unknown`, anything but ASCII letters and digits).
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "linux" => Some(Self::linux()),
+            _ => name_of(&name.to_ascii_lowercase()).map(|name| Self(Cow::Owned(name))),
+        }
+    }
+
+    /// Linux.
+    pub fn linux() -> Self {
+        Self(Cow::Borrowed("linux"))
+    }
+
+    /// The GOOS name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Os {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+fn name_of(lower: &str) -> Option<String> {
+    let valid = !lower.is_empty()
+        && lower.len() <= LONGEST_NAME
+        && lower != "unknown"
+        && lower.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    valid.then(|| lower.to_owned())
+}
+
+/// What an image, or one entry of an image index, runs on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Platform {
+    /// The operating system; `None` where the image doesn't say, which counts as any.
+    pub os: Option<Os>,
+    /// The architecture.
+    pub architecture: Architecture,
+    /// The variant, such as `v7`: no node label tells it, so it stands in messages only.
+    pub variant: Option<String>,
+}
+
+impl Platform {
+    /// The platform `architecture` on every operating system.
+    pub fn on_any_os(architecture: Architecture) -> Self {
+        Self {
+            os: None,
+            architecture,
+            variant: None,
+        }
+    }
+
+    /// Reads `os/architecture` or `os/architecture/variant`, the notation of OCI tools.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.split('/');
+        let os = Os::parse(parts.next()?)?;
+        let architecture = Architecture::parse(parts.next()?)?;
+        let variant = parts.next().map(str::to_ascii_lowercase);
+        if parts.next().is_some() || variant.as_deref() == Some("") {
+            return None;
+        }
+        Some(Self {
+            os: Some(os),
+            architecture,
+            variant,
+        })
+    }
+}
+
+impl fmt::Display for Platform {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.os {
+            Some(os) => write!(formatter, "{os}/{}", self.architecture)?,
+            None => write!(formatter, "any/{}", self.architecture)?,
+        }
+        match &self.variant {
+            Some(variant) => write!(formatter, "/{variant}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A set of architectures, sorted.
+pub type Architectures = SortedSet<Architecture>;
+/// A set of platforms, sorted.
+pub type Platforms = SortedSet<Platform>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case::kernel_name("x86_64", "amd64")]
+    #[case::dash("x86-64", "amd64")]
+    #[case::windows_name("x64", "amd64")]
+    #[case::upper_case("AMD64", "amd64")]
+    #[case::kernel_arm("aarch64", "arm64")]
+    #[case::old_arm("armv8", "arm64")]
+    #[case::variant_in_the_name("arm64/v8", "arm64")]
+    #[case::i386("i386", "386")]
+    #[case::i486("i486", "386")]
+    #[case::i586("i586", "386")]
+    #[case::i686("i686", "386")]
+    #[case::x86("x86", "386")]
+    #[case::hard_float("armhf", "arm")]
+    #[case::soft_float("armel", "arm")]
+    #[case::armv5("armv5te", "arm")]
+    #[case::armv6("armv6l", "arm")]
+    #[case::armv7("armv7l", "arm")]
+    #[case::arm_with_variant("arm/v7", "arm")]
+    #[case::power("ppc64el", "ppc64le")]
+    #[case::riscv("riscv64", "riscv64")]
+    #[case::loong("loong64", "loong64")]
+    #[case::mips("mips64le", "mips64le")]
+    #[case::z("s390x", "s390x")]
+    fn an_architecture_is_normalised(#[case] name: &str, #[case] expected: &str) {
+        assert_eq!(Architecture::parse(name).unwrap().as_str(), expected);
+    }
+
+    #[rstest]
+    #[case::empty("")]
+    #[case::unknown("unknown")]
+    #[case::unknown_in_upper_case("Unknown")]
+    #[case::space("amd 64")]
+    #[case::not_ascii("ämd64")]
+    #[case::only_a_variant("/v7")]
+    #[case::too_long_for_a_label(&"a".repeat(64))]
+    fn what_cannot_be_a_label_value_is_no_architecture(#[case] name: &str) {
+        assert_eq!(Architecture::parse(name), None);
+    }
+
+    #[rstest]
+    #[case::plain("linux/amd64", Some("linux/amd64"))]
+    #[case::variant("Linux/ARM/V7", Some("linux/arm/v7"))]
+    #[case::windows("windows/amd64", Some("windows/amd64"))]
+    #[case::no_architecture("linux", None)]
+    #[case::empty_variant("linux/arm/", None)]
+    #[case::four_parts("linux/arm/v7/x", None)]
+    #[case::no_os("/amd64", None)]
+    fn a_platform_is_read_from_its_notation(#[case] text: &str, #[case] expected: Option<&str>) {
+        assert_eq!(
+            Platform::parse(text).map(|platform| platform.to_string()),
+            expected.map(str::to_owned)
+        );
+    }
+}

@@ -1,0 +1,73 @@
+//! Small sorted sets: a handful of architectures or platforms, for which a tree would be mostly code.
+
+/// A set of values, sorted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortedSet<T>(Vec<T>);
+
+impl<T> Default for SortedSet<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: Ord> SortedSet<T> {
+    /// Adds `value`, unless it is there.
+    pub fn insert(&mut self, value: T) {
+        if let Err(position) = self.0.binary_search(&value) {
+            self.0.insert(position, value);
+        }
+    }
+
+    /// Whether `value` is there.
+    pub fn contains(&self, value: &T) -> bool {
+        self.0.binary_search(value).is_ok()
+    }
+
+    /// Keeps the values for which `keep` holds.
+    pub fn retain(&mut self, keep: impl FnMut(&T) -> bool) {
+        self.0.retain(keep);
+    }
+}
+
+impl<T> SortedSet<T> {
+    /// Whether there is no value.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The values, in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, T> {
+        self.0.iter()
+    }
+}
+
+impl<T: Ord> FromIterator<T> for SortedSet<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        let mut set = Self::default();
+        for value in values {
+            set.insert(value);
+        }
+        set
+    }
+}
+
+impl<'s, T> IntoIterator for &'s SortedSet<T> {
+    type Item = &'s T;
+    type IntoIter = std::slice::Iter<'s, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_sorted_and_unique() {
+        let set: SortedSet<i32> = [3, 1, 3, 2, 1].into_iter().collect();
+        assert_eq!(set.iter().copied().collect::<Vec<_>>(), [1, 2, 3]);
+        assert!(set.contains(&2) && !set.contains(&4) && !set.is_empty());
+    }
+}

@@ -1,0 +1,81 @@
+//! When one toleration makes another needless.
+
+use k8s_openapi::api::core::v1::Toleration;
+
+/// Whether every taint that `toleration` tolerates is tolerated by `present` too: Kubernetes' own rule for merging the
+/// tolerations of a namespace into a Pod.
+///
+/// - an empty key with operator `Exists` covers every key, else the keys must be equal;
+/// - an empty effect covers every effect, else the effects must be equal;
+/// - `Exists` covers every value, `Equal` (the default) only its own and never an `Exists`;
+/// - for `NoExecute`, a limit in seconds covers only limits that are no longer.
+///
+/// <https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/>
+pub fn covers(present: &Toleration, toleration: &Toleration) -> bool {
+    if present == toleration {
+        return true;
+    }
+    let any_key = text(&present.key).is_empty() && operator(present) == "Exists";
+    if !any_key && text(&present.key) != text(&toleration.key) {
+        return false;
+    }
+    let effect = text(&present.effect);
+    if !effect.is_empty() && effect != text(&toleration.effect) {
+        return false;
+    }
+    if effect == "NoExecute"
+        && let Some(longest) = present.toleration_seconds
+        && toleration
+            .toleration_seconds
+            .is_none_or(|seconds| seconds > longest)
+    {
+        return false;
+    }
+    match operator(present) {
+        "Exists" => true,
+        "Equal" => operator(toleration) == "Equal" && text(&present.value) == text(&toleration.value),
+        _ => false,
+    }
+}
+
+fn text(field: &Option<String>) -> &str {
+    field.as_deref().unwrap_or_default()
+}
+
+fn operator(toleration: &Toleration) -> &str {
+    match text(&toleration.operator) {
+        "" => "Equal",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
+    #[rstest]
+    #[case::itself(json!({"key": "arch", "operator": "Gt", "value": "1"}), json!({"key": "arch", "operator": "Gt", "value": "1"}), true)]
+    #[case::everything(json!({"operator": "Exists"}), json!({"key": "arch", "value": "arm64", "effect": "NoSchedule"}), true)]
+    #[case::key_of_any_effect(json!({"key": "arch", "operator": "Exists"}), json!({"key": "arch", "value": "arm64", "effect": "NoSchedule"}), true)]
+    #[case::another_key(json!({"key": "zone", "operator": "Exists"}), json!({"key": "arch", "operator": "Exists"}), false)]
+    #[case::empty_key_with_equal(json!({"key": "", "operator": "Equal"}), json!({"key": "arch"}), false)]
+    #[case::default_operator_is_equal(json!({"key": "arch", "value": "arm64", "effect": "NoSchedule"}), json!({"key": "arch", "operator": "Equal", "value": "arm64", "effect": "NoSchedule"}), true)]
+    #[case::another_value(json!({"key": "arch", "value": "arm64"}), json!({"key": "arch", "value": "amd64"}), false)]
+    #[case::equal_covers_no_exists(json!({"key": "arch"}), json!({"key": "arch", "operator": "Exists"}), false)]
+    #[case::another_effect(json!({"key": "arch", "operator": "Exists", "effect": "NoExecute"}), json!({"key": "arch", "operator": "Exists", "effect": "NoSchedule"}), false)]
+    #[case::one_effect_covers_not_all(json!({"key": "arch", "operator": "Exists", "effect": "NoSchedule"}), json!({"key": "arch", "operator": "Exists"}), false)]
+    #[case::shorter_time(json!({"key": "arch", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 10}), json!({"key": "arch", "operator": "Exists", "effect": "NoExecute"}), false)]
+    #[case::longer_time(json!({"key": "arch", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 10}), json!({"key": "arch", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 5}), true)]
+    #[case::no_time_limit(json!({"key": "arch", "operator": "Exists", "effect": "NoExecute"}), json!({"key": "arch", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 5}), true)]
+    #[case::unknown_operator(json!({"key": "arch", "operator": "Gt", "value": "1"}), json!({"key": "arch", "operator": "Gt", "value": "2"}), false)]
+    fn a_toleration_covers_another_by_the_rules_of_kubernetes(
+        #[case] present: Value,
+        #[case] toleration: Value,
+        #[case] expected: bool,
+    ) {
+        let read = |value| serde_json::from_value::<Toleration>(value).unwrap();
+        assert_eq!(covers(&read(present), &read(toleration)), expected);
+    }
+}
