@@ -263,7 +263,8 @@ mod tests {
 
     fn constraints(node_selector: Value, terms: Value) -> Constraints {
         let required = serde_json::from_value(terms).unwrap();
-        let node_selector: BTreeMap<String, String> = serde_json::from_value(node_selector).unwrap();
+        let node_selector: BTreeMap<String, String> =
+            serde_json::from_value(node_selector).unwrap();
         Constraints::new(node_selector.into_iter().collect(), required, &[], None)
     }
 
@@ -386,18 +387,27 @@ mod tests {
         #[case] expected: &[&str],
         #[case] open: bool,
     ) {
-        let cluster: Vec<Os> = ["windows", "linux"].iter().filter_map(|os| Os::parse(os)).collect();
+        let cluster: Vec<Os> = ["windows", "linux"]
+            .iter()
+            .filter_map(|os| Os::parse(os))
+            .collect();
         let constraints = constraints(node_selector, terms);
         let systems = constraints.operating_systems(&cluster);
         assert_eq!(systems.iter().map(Os::as_str).collect::<Vec<_>>(), expected);
-        assert_eq!(constraints.leaves_os_open(systems.last().unwrap(), &cluster), open);
+        assert_eq!(
+            constraints.leaves_os_open(systems.last().unwrap(), &cluster),
+            open
+        );
     }
 
     #[test]
     fn the_os_of_the_pod_does_not_move_the_scheduler_so_it_stays_open() {
         let cluster = [Os::linux(), Os::parse("windows").unwrap()];
         let constraints = Constraints::new(Vec::new(), None, &[], Os::parse("windows"));
-        assert_eq!(constraints.operating_systems(&cluster), [Os::parse("windows").unwrap()]);
+        assert_eq!(
+            constraints.operating_systems(&cluster),
+            [Os::parse("windows").unwrap()]
+        );
         assert!(constraints.leaves_os_open(&Os::parse("windows").unwrap(), &cluster));
         assert!(constraints.leaves_os_open(&Os::parse("windows").unwrap(), &[Os::linux()]));
     }

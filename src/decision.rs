@@ -10,7 +10,9 @@ use crate::{
     constraints::{Constraints, Dimension},
     image::{Finding, LookupFailure},
     placement::{Placement, Requirement},
-    platform::{ARCHITECTURE_LABEL, Architecture, Architectures, OS_LABEL, Os, Platform, Platforms},
+    platform::{
+        ARCHITECTURE_LABEL, Architecture, Architectures, OS_LABEL, Os, Platform, Platforms,
+    },
     settings::{
         OnLookupFailure, OnNoCommonArchitecture, OnUnsupportedSelection, PreferenceEnforcement,
         Settings, Strict,
@@ -348,9 +350,7 @@ impl Decider<'_, '_> {
         let mut text = format!("no architecture runs every image on {systems}: {images}");
         if !settings.schedulable_architectures.is_empty() {
             let schedulable = join(&settings.schedulable_architectures);
-            text.push_str(&format!(
-                "; schedulable architectures: {schedulable}"
-            ));
+            text.push_str(&format!("; schedulable architectures: {schedulable}"));
         }
         if self.situation.strict.is_some()
             || settings.on_no_common_architecture == OnNoCommonArchitecture::Reject
@@ -436,7 +436,11 @@ impl Decider<'_, '_> {
                 .push((ARCHITECTURE_LABEL.to_owned(), architecture.to_string()));
             [architecture].into_iter().collect()
         } else {
-            let names: Vec<String> = outcome.admitted.iter().map(Architecture::to_string).collect();
+            let names: Vec<String> = outcome
+                .admitted
+                .iter()
+                .map(Architecture::to_string)
+                .collect();
             summary = format!("nodeAffinity={}", names.join(","));
             placement.requirements.push(Requirement {
                 requirement: node_in(ARCHITECTURE_LABEL, names),
@@ -551,7 +555,10 @@ impl Decider<'_, '_> {
         };
         let text = format!(
             "label {}={architecture} not followed: {reason} (placed on {})",
-            self.situation.settings.preferred_architecture_label.as_str(),
+            self.situation
+                .settings
+                .preferred_architecture_label
+                .as_str(),
             join(&outcome.admitted)
         );
         self.preference_warnings.push(text);

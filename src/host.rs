@@ -94,7 +94,8 @@ pub(crate) mod table {
         pub(crate) lookups: Vec<String>,
         /// The events logged.
         pub(crate) events: Vec<Value>,
-        clock: Duration,
+        /// The time since the evaluation began.
+        pub(crate) clock: Duration,
     }
 
     impl TableHost {
@@ -112,7 +113,8 @@ pub(crate) mod table {
                 "config": {"mediaType": "application/vnd.oci.image.config.v1+json"},
                 "layers": []
             });
-            let answer = serde_json::json!({"manifest": manifest, "digest": "sha256:0", "config": config});
+            let answer =
+                serde_json::json!({"manifest": manifest, "digest": "sha256:0", "config": config});
             self.configs
                 .insert(reference.to_owned(), Ok(answer.to_string()));
             self.manifest(reference, &manifest)

@@ -6,8 +6,8 @@
 
 use std::borrow::Cow;
 
-use k8s_openapi::api::core::v1::{NodeSelectorRequirement, PreferredSchedulingTerm, Toleration};
 use crate::json::{Json, Mismatch, Object, Prior};
+use k8s_openapi::api::core::v1::{NodeSelectorRequirement, PreferredSchedulingTerm, Toleration};
 
 /// The annotation of the pod (template) that records what was added.
 pub const ANNOTATION: &str = "node-architecture-policy/placement";
@@ -117,7 +117,8 @@ impl Record {
         }
         let mut texts = |key: &str, read: fn(&Json<'_>) -> Option<String>| {
             let list = object.get_array(key).into_iter().flatten();
-            list.map(|value| read(value)).collect::<Option<Vec<String>>>()
+            list.map(|value| read(value))
+                .collect::<Option<Vec<String>>>()
         };
         record.preferences = texts("preferences", |value| Some(value.to_string()))?;
         record.tolerations = texts("tolerations", |value| Some(value.to_string()))?;
@@ -212,7 +213,8 @@ pub fn apply(
     }
     if !placement.requirements.is_empty() || !placement.preferences.is_empty() {
         let affinity = record.object(spec, "affinity", "spec.affinity")?;
-        let node_affinity = record.object(affinity, "nodeAffinity", "spec.affinity.nodeAffinity")?;
+        let node_affinity =
+            record.object(affinity, "nodeAffinity", "spec.affinity.nodeAffinity")?;
         require(&mut record, node_affinity, &placement.requirements)?;
         if !placement.preferences.is_empty() {
             let soft = record.array(node_affinity, PREFERRED, PREFERRED)?;
@@ -249,8 +251,10 @@ fn requirement_json<'a>(requirement: &NodeSelectorRequirement) -> Object<'a> {
 
 fn preference_json<'a>(preference: &PreferredSchedulingTerm) -> Object<'a> {
     let expressions = preference.preference.match_expressions.iter().flatten();
-    let term =
-        Object::default().with(EXPRESSIONS, expressions.map(requirement_json).collect::<Json<'_>>());
+    let term = Object::default().with(
+        EXPRESSIONS,
+        expressions.map(requirement_json).collect::<Json<'_>>(),
+    );
     Object::default()
         .with("weight", Json::Integer(preference.weight.into()))
         .with("preference", term)

@@ -132,7 +132,11 @@ fn object_name(object: &mut Json<'_>) -> String {
     object
         .as_object()
         .and_then(|object| object.get_object("metadata"))
-        .and_then(|metadata| metadata.text("name").or_else(|| metadata.text("generateName")))
+        .and_then(|metadata| {
+            metadata
+                .text("name")
+                .or_else(|| metadata.text("generateName"))
+        })
         .unwrap_or_default()
 }
 

@@ -94,7 +94,10 @@ impl<'a> Response<'a> {
     pub fn into_json(self) -> Json<'a> {
         let string = |text: Option<String>| text.map(Json::String);
         let annotations = Object::default()
-            .with_some("architectures", string(self.audit_annotations.architectures))
+            .with_some(
+                "architectures",
+                string(self.audit_annotations.architectures),
+            )
             .with_some("placement", string(self.audit_annotations.placement))
             .with_some(
                 "failed-lookups",
@@ -183,7 +186,8 @@ mod tests {
     #[test]
     fn the_sdk_reads_the_response() {
         let object = Json::parse(r#"{"kind": "Pod"}"#).unwrap();
-        let response = Response::from_decision(decision(accept(), vec!["w".to_owned()]), Some(object));
+        let response =
+            Response::from_decision(decision(accept(), vec!["w".to_owned()]), Some(object));
         let read: ValidationResponse =
             serde_json::from_str(&response.into_json().to_string()).unwrap();
         assert!(read.accepted);
@@ -213,7 +217,9 @@ mod tests {
         #[case] shown: usize,
         #[case] last: &str,
     ) {
-        let warnings = (0..given).map(|number| format!("warning {number}")).collect();
+        let warnings = (0..given)
+            .map(|number| format!("warning {number}"))
+            .collect();
         let response = Response::from_decision(decision(accept(), warnings), None);
         assert_eq!(response.warnings.len(), shown);
         assert_eq!(response.warnings.last().unwrap(), last);

@@ -28,76 +28,73 @@ pub use label_key::LabelKey;
 )]
 pub struct Settings {
     /// Architectures the cluster can run; others are ignored. Empty: any.
-    #[cfg_attr(feature = "schema", schemars(default))]
     pub schedulable_architectures: Architectures,
     /// The architecture to use when the images leave a choice. null: no preference.
     #[cfg_attr(
         feature = "schema",
-        schemars(default, extend("default" = "amd64"))
+        schemars(extend("default" = "amd64"))
     )]
     pub preferred_architecture: Option<Architecture>,
     /// Pod label that overrides preferredArchitecture for one Pod.
     #[cfg_attr(
         feature = "schema",
-        schemars(default, extend("default" = DEFAULT_LABEL))
+        schemars(extend("default" = DEFAULT_LABEL))
     )]
     pub preferred_architecture_label: LabelKey,
     /// required: pin the Pod to the preferred architecture. preferred: ask the scheduler for it, and allow every
     /// supported architecture.
-    #[cfg_attr(feature = "schema", schemars(default, extend("default" = "required")))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = "required")))]
     pub preference_enforcement: PreferenceEnforcement,
     /// With preferenceEnforcement preferred: the weight, 1 to 100, of each architecture. Without it, the preferred
     /// one gets 100.
-    #[cfg_attr(feature = "schema", schemars(default, with = "crate::schema::ByArchitecture<crate::schema::Weight>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "crate::schema::ByArchitecture<crate::schema::Weight>")
+    )]
     pub architecture_weights: Vec<(Architecture, i32)>,
     /// The operating systems of the cluster's nodes, in order of preference.
-    #[cfg_attr(feature = "schema", schemars(default, length(min = 1), extend("default" = ["linux"])))]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1), extend("default" = ["linux"])))]
     pub operating_systems: Vec<Os>,
     /// Pod label keys whose value the node's label must equal.
-    #[cfg_attr(feature = "schema", schemars(default))]
     pub match_node_labels: Vec<LabelKey>,
     /// Where lookups for a registry go instead; the first match wins. Changes lookups only, never the image.
-    #[cfg_attr(feature = "schema", schemars(default))]
     pub registry_proxies: Vec<RegistryProxy>,
     /// Images whose platforms are given here and not looked up; the first match wins.
-    #[cfg_attr(feature = "schema", schemars(default))]
     pub platform_overrides: Vec<PlatformOverride>,
     /// What an image counts as when its platforms can't be read. ignore: it has no say. fallback: it counts as
     /// fallbackArchitecture. reject: the Pod is rejected.
-    #[cfg_attr(feature = "schema", schemars(default, extend("default" = "ignore")))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = "ignore")))]
     pub on_lookup_failure: OnLookupFailure,
     /// The architecture of images that can't be read, with onLookupFailure fallback.
-    #[cfg_attr(feature = "schema", schemars(default))]
     pub fallback_architecture: Option<Architecture>,
     /// What happens to a Pod whose images share no architecture. warn: it passes unchanged, with a warning.
-    #[cfg_attr(feature = "schema", schemars(default, extend("default" = "reject")))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = "reject")))]
     pub on_no_common_architecture: OnNoCommonArchitecture,
     /// What happens to a Pod that itself selects an architecture its images don't support. ignore: it isn't looked at.
-    #[cfg_attr(feature = "schema", schemars(default, extend("default" = "warn")))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = "warn")))]
     pub on_unsupported_selection: OnUnsupportedSelection,
     /// Tolerations to add to Pods that may land on an architecture, such as the taint of an arm64 pool.
     #[cfg_attr(
         feature = "schema",
-        schemars(default, with = "crate::schema::ByArchitecture<Vec<crate::schema::Toleration>>")
+        schemars(with = "crate::schema::ByArchitecture<Vec<crate::schema::Toleration>>")
     )]
     pub tolerations: Vec<(Architecture, Vec<Toleration>)>,
     /// The image architectures that nodes of an architecture run besides their own, by hardware or emulation.
     #[cfg_attr(
         feature = "schema",
-        schemars(default, with = "crate::schema::ByArchitecture<Vec<Architecture>>")
+        schemars(with = "crate::schema::ByArchitecture<Vec<Architecture>>")
     )]
     pub compatible_architectures: Vec<(Architecture, Architectures)>,
     /// Whether image volumes (volumes[].image) take part.
-    #[cfg_attr(feature = "schema", schemars(default, extend("default" = true)))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
     pub image_volumes: bool,
     /// Namespaces in which whatever is unclear or unsupported is rejected.
-    #[cfg_attr(feature = "schema", schemars(default))]
     pub strict: Option<Strict>,
     /// No lookup starts after this many milliseconds; the rest count as failed lookups. 0: no limit.
-    #[cfg_attr(feature = "schema", schemars(default, with = "u32", extend("default" = DEFAULT_BUDGET)))]
+    #[cfg_attr(feature = "schema", schemars(with = "u32", extend("default" = DEFAULT_BUDGET)))]
     pub lookup_budget_milliseconds: u32,
     /// Whether the decision is recorded in an annotation of the Pod, so that a later evaluation can take it back.
-    #[cfg_attr(feature = "schema", schemars(default, extend("default" = true)))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
     pub annotate: bool,
 }
 
@@ -250,7 +247,10 @@ pub enum OverridePlatforms {
 )]
 pub struct Strict {
     /// Globs of the namespaces.
-    #[cfg_attr(feature = "schema", schemars(default, with = "Vec<crate::schema::Glob>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(default, with = "Vec<crate::schema::Glob>")
+    )]
     pub namespaces: Vec<Pattern>,
     /// Architectures that every image must support.
     #[cfg_attr(feature = "schema", schemars(default))]
@@ -486,7 +486,13 @@ impl Reader {
     }
 
     /// Reports the members that aren't `known`.
-    fn unknown(&mut self, members: &mut Object<'_>, prefix: &str, known: &[&str], null_passes: bool) {
+    fn unknown(
+        &mut self,
+        members: &mut Object<'_>,
+        prefix: &str,
+        known: &[&str],
+        null_passes: bool,
+    ) {
         /// Beyond this many edits two names have nothing to do with each other.
         const FARTHEST: usize = 4;
         /// As many names as a message can list.
@@ -867,5 +873,7 @@ fn proxy(text: &str) -> Option<String> {
     valid.then(|| text.to_owned())
 }
 
+#[cfg(test)]
+mod cases;
 #[cfg(test)]
 mod tests;

@@ -33,7 +33,9 @@ pub fn covers(present: &Toleration, toleration: &Toleration) -> bool {
     }
     match operator(present) {
         "Exists" => true,
-        "Equal" => operator(toleration) == "Equal" && text(&present.value) == text(&toleration.value),
+        "Equal" => {
+            operator(toleration) == "Equal" && text(&present.value) == text(&toleration.value)
+        }
         _ => false,
     }
 }

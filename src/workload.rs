@@ -181,7 +181,9 @@ fn owned(kind: Kind, metadata: &mut Object<'_>) -> Option<&'static str> {
         if kind != Kind::Pod && is_controller {
             return Some("owned by a controller");
         }
-        let is_daemon_set = owner.get_str("kind").is_some_and(|kind| kind == "DaemonSet")
+        let is_daemon_set = owner
+            .get_str("kind")
+            .is_some_and(|kind| kind == "DaemonSet")
             && owner
                 .get_str("apiVersion")
                 .is_some_and(|version| version.starts_with("apps/"));

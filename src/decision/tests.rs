@@ -1,0 +1,639 @@
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{json::Json, pod};
+
+/// A case: what the Pod is like, and the platforms of its images.
+struct Case {
+    settings: Value,
+    spec: Value,
+    label: Option<&'static str>,
+    runs_everywhere: bool,
+    namespace: &'static str,
+    images: Vec<(String, Finding)>,
+}
+
+impl Default for Case {
+    fn default() -> Self {
+        Self {
+            settings: json!({}),
+            spec: json!({}),
+            label: None,
+            runs_everywhere: false,
+            namespace: "default",
+            images: Vec::new(),
+        }
+    }
+}
+
+/// Settings and a Pod's spec.
+fn case(settings: Value, spec: Value) -> Case {
+    Case {
+        settings,
+        spec,
+        ..Case::default()
+    }
+}
+
+impl Case {
+    fn image(mut self, name: &str, platforms: &[&str]) -> Self {
+        let platforms = platforms
+            .iter()
+            .map(|text| match text.strip_prefix("any/") {
+                Some(architecture) => {
+                    Platform::on_any_os(Architecture::parse(architecture).unwrap())
+                }
+                None => Platform::parse(text).unwrap(),
+            })
+            .collect();
+        self.images
+            .push((name.to_owned(), Finding::Platforms(platforms)));
+        self
+    }
+
+    fn failed(mut self, name: &str) -> Self {
+        let failure = LookupFailure::Host("not authorized".to_owned());
+        self.images
+            .push((name.to_owned(), Finding::Failed(failure)));
+        self
+    }
+
+    fn no_say(mut self, name: &str) -> Self {
+        self.images.push((name.to_owned(), Finding::NoSay));
+        self
+    }
+
+    fn decide(self) -> Decision {
+        let settings = Settings::parse(&self.settings.to_string()).unwrap();
+        let spec = self.spec.to_string();
+        let mut spec = Json::parse(&spec).unwrap();
+        let spec = spec.as_object().unwrap();
+        let situation = Situation {
+            settings: &settings,
+            strict: settings.strict_in(self.namespace),
+            constraints: pod::constraints(spec, &mut Vec::new()).unwrap(),
+            matched_labels: Vec::new(),
+            preferred_label: self.label.map(str::to_owned),
+            runs_everywhere: self.runs_everywhere,
+            tolerations: pod::tolerations(spec).unwrap(),
+        };
+        let mut evidence = Evidence::new(&situation);
+        for (image, finding) in self.images {
+            if evidence.is_settled() {
+                break;
+            }
+            evidence.add(image, finding);
+        }
+        decide(&situation, &evidence)
+    }
+
+    /// The summary of an accepted object, or `rejected: ` and the message.
+    fn verdict(self) -> String {
+        match self.decide().verdict {
+            Verdict::Accept { summary, .. } => summary,
+            Verdict::Reject(message) => format!("rejected: {message}"),
+        }
+    }
+}
+
+fn multi(settings: Value, spec: Value) -> Case {
+    case(settings, spec).image("app", &["linux/amd64", "linux/arm64"])
+}
+
+fn terms(terms: Value) -> Value {
+    json!({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}})
+}
+
+fn arch(operator: &str, values: &[&str]) -> Value {
+    json!({"matchExpressions": [{"key": "kubernetes.io/arch", "operator": operator, "values": values}]})
+}
+
+fn zone() -> Value {
+    json!({"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]})
+}
+
+fn windows_too() -> Value {
+    json!({"operatingSystems": ["linux", "windows"]})
+}
+
+// --- the choice between architectures
+
+#[rstest]
+#[case::default_preference(json!({}), "nodeSelector=amd64")]
+#[case::another_preference(json!({"preferredArchitecture": "arm64"}), "nodeSelector=arm64")]
+#[case::no_preference(json!({"preferredArchitecture": null}), "nodeAffinity=amd64,arm64")]
+#[case::preference_that_no_image_has(json!({"preferredArchitecture": "s390x"}), "nodeAffinity=amd64,arm64")]
+#[case::only_one_is_schedulable(json!({"schedulableArchitectures": ["arm64"]}), "nodeAffinity=arm64")]
+#[case::soft(json!({"preferenceEnforcement": "preferred"}), "nodeAffinity=amd64,arm64 preferred=amd64:100")]
+#[case::soft_without_preference(json!({"preferenceEnforcement": "preferred", "preferredArchitecture": null}), "nodeAffinity=amd64,arm64")]
+#[case::weights(json!({"preferenceEnforcement": "preferred", "architectureWeights": {"arm64": 80, "amd64": 20, "s390x": 50}}), "nodeAffinity=amd64,arm64 preferred=amd64:20 preferred=arm64:80")]
+fn the_settings_choose_when_images_leave_a_choice(#[case] settings: Value, #[case] expected: &str) {
+    assert_eq!(multi(settings, json!({})).verdict(), expected);
+}
+
+#[rstest]
+#[case::supported(json!({}), "arm64", "nodeSelector=arm64", None)]
+#[case::other_notation(json!({}), "aarch64", "nodeSelector=arm64", None)]
+#[case::unsupported(json!({}), "s390x", "nodeAffinity=amd64,arm64", Some("label arch.noe.adevinta.com/preferred=s390x not followed: not every image supports it (placed on amd64, arm64)"))]
+#[case::unschedulable(json!({"schedulableArchitectures": ["amd64"]}), "arm64", "nodeSelector=amd64", Some("label arch.noe.adevinta.com/preferred=arm64 ignored: not one of amd64"))]
+#[case::no_architecture(json!({}), "a b", "nodeSelector=amd64", Some("label arch.noe.adevinta.com/preferred=a b ignored: not an architecture"))]
+#[case::soft(json!({"preferenceEnforcement": "preferred", "architectureWeights": {"amd64": 1}}), "arm64", "nodeAffinity=amd64,arm64 preferred=arm64:100", None)]
+#[case::soft_and_unsupported(json!({"preferenceEnforcement": "preferred"}), "s390x", "nodeAffinity=amd64,arm64", Some("label arch.noe.adevinta.com/preferred=s390x not followed: not every image supports it (placed on amd64, arm64)"))]
+fn the_label_of_the_pod_overrides_the_preference(
+    #[case] settings: Value,
+    #[case] label: &'static str,
+    #[case] expected: &str,
+    #[case] warning: Option<&str>,
+) {
+    let mut case = multi(settings, json!({}));
+    case.label = Some(label);
+    let decision = case.decide();
+    let Verdict::Accept { summary, .. } = decision.verdict else {
+        panic!("rejected");
+    };
+    assert_eq!(summary, expected);
+    assert_eq!(decision.warnings.first().map(String::as_str), warning);
+}
+
+#[rstest]
+#[case::required(json!({}))]
+#[case::preferred(json!({"preferenceEnforcement": "preferred", "architectureWeights": {"arm64": 1}}))]
+fn a_daemon_set_is_never_given_a_preference(#[case] settings: Value) {
+    let mut case = multi(settings, json!({}));
+    case.runs_everywhere = true;
+    case.label = Some("arm64");
+    assert_eq!(case.verdict(), "nodeAffinity=amd64,arm64");
+}
+
+#[test]
+fn the_soft_preference_of_the_user_replaces_the_default_but_not_the_label() {
+    let spec = json!({"affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
+        {"weight": 1, "preference": arch("In", &["arm64"])}
+    ]}}});
+    assert_eq!(
+        multi(json!({}), spec.clone()).verdict(),
+        "nodeAffinity=amd64,arm64"
+    );
+    let weighted =
+        json!({"preferenceEnforcement": "preferred", "architectureWeights": {"arm64": 1}});
+    assert_eq!(
+        multi(weighted, spec.clone()).verdict(),
+        "nodeAffinity=amd64,arm64"
+    );
+    let mut labelled = multi(json!({}), spec);
+    labelled.label = Some("arm64");
+    assert_eq!(labelled.verdict(), "nodeSelector=arm64");
+}
+
+#[test]
+fn an_image_of_one_architecture_decides_for_all() {
+    let images = multi(json!({}), json!({})).image("legacy", &["linux/arm64"]);
+    assert_eq!(images.verdict(), "nodeAffinity=arm64");
+}
+
+#[test]
+fn variants_do_not_matter_but_in_messages() {
+    let armv6 = case(json!({}), json!({})).image("a", &["linux/arm/v6", "linux/arm/v7"]);
+    assert_eq!(
+        armv6.image("b", &["linux/arm/v7"]).verdict(),
+        "nodeAffinity=arm"
+    );
+}
+
+#[test]
+fn rare_architectures_are_kept() {
+    let image = case(json!({}), json!({}))
+        .image("a", &["linux/riscv64", "linux/loong64", "linux/mips64le"]);
+    assert_eq!(image.verdict(), "nodeAffinity=loong64,mips64le,riscv64");
+}
+
+// --- images without a say, and nothing in common
+
+#[test]
+fn images_without_a_say_do_not_narrow() {
+    assert_eq!(
+        multi(json!({}), json!({}))
+            .no_say("data")
+            .failed("x")
+            .verdict(),
+        "nodeSelector=amd64"
+    );
+    let none = case(json!({}), json!({})).no_say("data").failed("x");
+    assert_eq!(none.verdict(), "unchanged: no image had a say");
+}
+
+#[test]
+fn images_with_nothing_in_common_are_rejected_by_name_and_platform() {
+    let images = || {
+        case(json!({}), json!({}))
+            .image("a", &["linux/amd64", "linux/arm/v7"])
+            .image("b", &["linux/arm64"])
+    };
+    assert_eq!(
+        images().verdict(),
+        "rejected: no architecture runs every image on linux: a (linux/amd64, linux/arm/v7), b (linux/arm64)"
+    );
+    let mut warned = images();
+    warned.settings =
+        json!({"onNoCommonArchitecture": "warn", "schedulableArchitectures": ["amd64", "arm64"]});
+    let decision = warned.decide();
+    assert_eq!(
+        decision.warnings,
+        [
+            "no architecture runs every image on linux: a (linux/amd64, linux/arm/v7), b (linux/arm64); schedulable architectures: amd64, arm64"
+        ]
+    );
+    assert_eq!(
+        decision.verdict,
+        Verdict::Accept {
+            placement: Placement::default(),
+            summary: "unchanged: no architecture runs every image".to_owned()
+        }
+    );
+}
+
+#[test]
+fn a_wasm_image_without_a_runtime_class_runs_on_no_node() {
+    let image = case(json!({}), json!({})).image("a", &["wasi/wasm"]);
+    assert_eq!(
+        image.verdict(),
+        "rejected: no architecture runs every image on linux: a (wasi/wasm)"
+    );
+    let image = case(json!({}), json!({})).image("a", &["linux/wasm"]);
+    assert!(image.verdict().starts_with("rejected"));
+}
+
+#[test]
+fn nothing_is_looked_up_once_nothing_is_in_common() {
+    let settings = Settings::parse("{}").unwrap();
+    let situation = Situation {
+        settings: &settings,
+        strict: None,
+        constraints: Constraints::default(),
+        matched_labels: Vec::new(),
+        preferred_label: None,
+        runs_everywhere: false,
+        tolerations: Vec::new(),
+    };
+    let mut evidence = Evidence::new(&situation);
+    let platforms =
+        |text: &str| Finding::Platforms([Platform::parse(text).unwrap()].into_iter().collect());
+    assert!(!evidence.is_settled());
+    evidence.add("a".to_owned(), platforms("linux/amd64"));
+    assert!(!evidence.is_settled());
+    evidence.add("b".to_owned(), platforms("linux/arm64"));
+    assert!(evidence.is_settled());
+}
+
+// --- failed lookups
+
+#[rstest]
+#[case::ignore(json!({}), "nodeSelector=amd64", "image x ignored: not authorized")]
+#[case::fallback(json!({"onLookupFailure": "fallback", "fallbackArchitecture": "arm64"}), "nodeAffinity=arm64", "image x counted as arm64: not authorized")]
+#[case::fallback_architecture_without_fallback(json!({"fallbackArchitecture": "arm64"}), "nodeSelector=amd64", "image x ignored: not authorized")]
+fn a_failed_lookup_counts_as_the_settings_say(
+    #[case] settings: Value,
+    #[case] expected: &str,
+    #[case] warning: &str,
+) {
+    let decision = multi(settings, json!({})).failed("x").decide();
+    assert_eq!(decision.warnings, [warning]);
+    assert_eq!(decision.failed_lookups, 1);
+    let Verdict::Accept { summary, .. } = decision.verdict else {
+        panic!("rejected");
+    };
+    assert_eq!(summary, expected);
+}
+
+#[test]
+fn failed_lookups_can_be_rejected_all_by_name() {
+    let settings = json!({"onLookupFailure": "reject"});
+    let decision = multi(settings, json!({})).failed("x").failed("y").decide();
+    assert_eq!(
+        decision.verdict,
+        Verdict::Reject(
+            "cannot tell which platforms these images support: x (not authorized), y (not authorized)"
+                .to_owned()
+        )
+    );
+    assert_eq!(decision.failed_lookups, 2);
+    assert_eq!(decision.warnings, [""; 0]);
+}
+
+#[test]
+fn a_fallback_is_good_for_every_operating_system() {
+    let settings = json!({"operatingSystems": ["windows"], "onLookupFailure": "fallback", "fallbackArchitecture": "amd64"});
+    let case = case(settings, json!({})).failed("x");
+    assert_eq!(case.verdict(), "nodeSelector=amd64");
+}
+
+// --- what the user already said
+
+#[rstest]
+#[case::selector(json!({"nodeSelector": {"kubernetes.io/arch": "arm64"}}))]
+#[case::alias(json!({"nodeSelector": {"beta.kubernetes.io/arch": "arm64"}}))]
+#[case::every_term(terms(json!([arch("In", &["arm64"]), {}])))]
+fn a_pod_that_selects_its_architecture_is_left_alone(#[case] spec: Value) {
+    let decision = multi(json!({}), spec).decide();
+    assert_eq!(decision.warnings, [""; 0]);
+    assert_eq!(
+        decision.verdict,
+        Verdict::Accept {
+            placement: Placement::default(),
+            summary: "unchanged: the Pod selects its architecture".to_owned()
+        }
+    );
+}
+
+#[rstest]
+#[case::selector(json!({"nodeSelector": {"kubernetes.io/arch": "s390x"}}), "the Pod selects s390x, which excludes every architecture that its images support: app (linux/amd64, linux/arm64)")]
+#[case::terms(terms(json!([arch("In", &["s390x", "riscv64"])])), "the Pod selects riscv64, s390x, which excludes every architecture that its images support: app (linux/amd64, linux/arm64)")]
+#[case::keys_that_disagree(json!({"nodeSelector": {"kubernetes.io/arch": "amd64", "beta.kubernetes.io/arch": "arm64"}}), "the Pod selects amd64, arm64, which excludes every architecture that its images support: app (linux/amd64, linux/arm64)")]
+#[case::excluded(terms(json!([arch("NotIn", &["amd64", "arm64"])])), "the Pod's node affinity excludes every architecture that its images support: app (linux/amd64, linux/arm64)")]
+#[case::only_an_empty_term(terms(json!([{}])), "the Pod's node affinity excludes every architecture that its images support: app (linux/amd64, linux/arm64)")]
+fn an_unsupported_selection_is_ignored_warned_of_or_rejected(
+    #[case] spec: Value,
+    #[case] text: &str,
+) {
+    let with = |action: &str| multi(json!({"onUnsupportedSelection": action}), spec.clone());
+    let ignored = with("ignore").decide();
+    assert_eq!(ignored.warnings, [""; 0]);
+    assert!(matches!(&ignored.verdict, Verdict::Accept { placement, .. } if placement.is_empty()));
+    let warned = with("warn").decide();
+    assert_eq!(warned.warnings, [text]);
+    assert!(matches!(&warned.verdict, Verdict::Accept { placement, .. } if placement.is_empty()));
+    assert_eq!(
+        with("reject").decide().verdict,
+        Verdict::Reject(text.to_owned())
+    );
+}
+
+#[test]
+fn a_selection_is_supported_if_one_of_its_architectures_is() {
+    let case = case(json!({}), terms(json!([arch("In", &["amd64", "arm64"])])))
+        .image("a", &["linux/arm64"]);
+    assert_eq!(case.decide().warnings, [""; 0]);
+}
+
+#[test]
+fn a_selection_is_held_to_the_images_and_not_to_the_schedulable_architectures() {
+    let settings = json!({"schedulableArchitectures": ["amd64"]});
+    let spec = json!({"nodeSelector": {"kubernetes.io/arch": "arm64"}});
+    assert_eq!(multi(settings, spec).decide().warnings, [""; 0]);
+}
+
+#[rstest]
+#[case::not_in(terms(json!([arch("NotIn", &["amd64"])])), "nodeAffinity=arm64")]
+#[case::exists(terms(json!([arch("Exists", &[])])), "nodeSelector=amd64")]
+#[case::not_in_one_of_two_terms(terms(json!([arch("NotIn", &["amd64"]), zone()])), "nodeAffinity=amd64,arm64")]
+#[case::one_term_selects(terms(json!([arch("In", &["arm64"]), zone()])), "nodeAffinity=amd64,arm64")]
+#[case::other_labels(terms(json!([zone()])), "nodeSelector=amd64")]
+#[case::os_selected(json!({"nodeSelector": {"kubernetes.io/os": "linux"}}), "nodeSelector=amd64")]
+fn a_preference_never_contradicts_the_users_terms(#[case] spec: Value, #[case] expected: &str) {
+    assert_eq!(multi(json!({}), spec).verdict(), expected);
+}
+
+#[test]
+fn a_label_that_the_users_terms_exclude_is_not_followed() {
+    let mut case = multi(json!({}), terms(json!([arch("NotIn", &["arm64"])])));
+    case.label = Some("arm64");
+    let decision = case.decide();
+    assert_eq!(
+        decision.warnings,
+        [
+            "label arch.noe.adevinta.com/preferred=arm64 not followed: the Pod's own affinity decides otherwise (placed on amd64)"
+        ]
+    );
+}
+
+#[test]
+fn a_requirement_goes_into_every_term_that_selects_nothing() {
+    let spec = terms(json!([zone(), {}, arch("In", &["arm64"]), zone()]));
+    let Verdict::Accept { placement, .. } = multi(json!({}), spec).decide().verdict else {
+        panic!("rejected");
+    };
+    assert_eq!(placement.requirements.len(), 1);
+    assert_eq!(placement.requirements[0].terms, Some(vec![0, 3]));
+    assert!(placement.node_selector.is_empty());
+}
+
+// --- tolerations
+
+fn tolerations() -> Value {
+    let of = |value: &str| json!([{"key": "arch", "value": value, "effect": "NoSchedule"}]);
+    json!({"preferredArchitecture": null, "tolerations": {"arm64": of("arm64"), "s390x": of("s390x"), "amd64": of("arm64")}})
+}
+
+fn added_tolerations(case: Case) -> Vec<String> {
+    let Verdict::Accept { placement, .. } = case.decide().verdict else {
+        panic!("rejected");
+    };
+    placement
+        .tolerations
+        .into_iter()
+        .filter_map(|toleration| toleration.value)
+        .collect()
+}
+
+#[test]
+fn tolerations_are_those_of_the_architectures_that_remain_each_once() {
+    assert_eq!(
+        added_tolerations(multi(tolerations(), json!({}))),
+        ["arm64"]
+    );
+    let mut pinned = tolerations();
+    pinned["preferredArchitecture"] = json!("amd64");
+    pinned["tolerations"]["amd64"] = json!([]);
+    assert_eq!(added_tolerations(multi(pinned, json!({}))), [""; 0]);
+}
+
+#[test]
+fn a_toleration_that_is_covered_is_not_added() {
+    let spec = json!({"tolerations": [{"operator": "Exists"}]});
+    assert_eq!(added_tolerations(multi(tolerations(), spec)), [""; 0]);
+}
+
+#[test]
+fn a_selected_architecture_gets_its_tolerations_if_every_image_supports_it() {
+    let select = |name: &str| json!({"nodeSelector": {"kubernetes.io/arch": name}});
+    assert_eq!(
+        added_tolerations(multi(tolerations(), select("arm64"))),
+        ["arm64"]
+    );
+    assert_eq!(
+        added_tolerations(multi(tolerations(), select("s390x"))),
+        [""; 0]
+    );
+}
+
+// --- compatible architectures
+
+#[test]
+fn nodes_run_the_images_of_compatible_architectures() {
+    let settings = json!({"compatibleArchitectures": {"amd64": ["386"], "arm64": ["amd64"]}, "preferredArchitecture": null});
+    let case = case(settings, json!({}))
+        .image("a", &["linux/386"])
+        .image("b", &["linux/386", "linux/amd64"]);
+    assert_eq!(case.verdict(), "nodeAffinity=386,amd64");
+}
+
+// --- operating systems
+
+#[test]
+fn the_first_operating_system_that_every_image_has_is_chosen_and_written_down() {
+    let both = || case(windows_too(), json!({})).image("a", &["linux/amd64", "windows/amd64"]);
+    assert_eq!(both().verdict(), "nodeSelector=amd64 os=linux");
+    let windows = both().image("b", &["windows/amd64"]);
+    assert_eq!(windows.verdict(), "nodeSelector=amd64 os=windows");
+    let none = both().image("b", &["freebsd/amd64"]);
+    assert_eq!(
+        none.verdict(),
+        "rejected: no architecture runs every image on linux or windows: a (linux/amd64, windows/amd64), b (freebsd/amd64)"
+    );
+}
+
+#[test]
+fn windows_does_not_prove_linux() {
+    let image = case(json!({}), json!({})).image("a", &["windows/amd64", "linux/arm64"]);
+    assert_eq!(image.verdict(), "nodeAffinity=arm64");
+}
+
+#[test]
+fn an_image_that_does_not_say_its_os_counts_for_any() {
+    let image = case(json!({}), json!({})).image("a", &["any/arm64"]);
+    assert_eq!(image.verdict(), "nodeAffinity=arm64");
+}
+
+#[rstest]
+#[case::node_selector(json!({"nodeSelector": {"kubernetes.io/os": "windows"}}), "nodeSelector=amd64")]
+#[case::affinity(terms(json!([{"matchExpressions": [{"key": "kubernetes.io/os", "operator": "In", "values": ["windows"]}]}])), "nodeSelector=amd64")]
+#[case::excluded(terms(json!([{"matchExpressions": [{"key": "kubernetes.io/os", "operator": "NotIn", "values": ["linux"]}]}])), "nodeSelector=amd64")]
+#[case::os_of_the_pod(json!({"os": {"name": "windows"}}), "nodeSelector=amd64 os=windows")]
+fn the_os_of_the_pod_is_respected(#[case] spec: Value, #[case] expected: &str) {
+    let image = case(windows_too(), spec).image("a", &["linux/arm64", "windows/amd64"]);
+    assert_eq!(image.verdict(), expected);
+}
+
+#[test]
+fn the_os_requirement_spares_terms_that_select_their_own() {
+    let windows = json!({"matchExpressions": [{"key": "kubernetes.io/os", "operator": "In", "values": ["windows"]}]});
+    let spec = terms(json!([zone(), windows]));
+    let case = case(windows_too(), spec).image("a", &["linux/amd64"]);
+    let Verdict::Accept { placement, summary } = case.decide().verdict else {
+        panic!("rejected");
+    };
+    assert_eq!(summary, "nodeSelector=amd64 os=linux");
+    assert_eq!(placement.requirements.len(), 1);
+    assert_eq!(
+        placement.requirements[0].requirement.key,
+        "kubernetes.io/os"
+    );
+    assert_eq!(placement.requirements[0].terms, Some(vec![0]));
+}
+
+#[test]
+fn the_os_requirement_stands_beside_that_of_the_architecture() {
+    let mut settings = windows_too();
+    settings["preferredArchitecture"] = json!(null);
+    let case = multi(settings, json!({}));
+    let Verdict::Accept { placement, .. } = case.decide().verdict else {
+        panic!("rejected");
+    };
+    let keys: Vec<&str> = placement
+        .requirements
+        .iter()
+        .map(|requirement| requirement.requirement.key.as_str())
+        .collect();
+    assert_eq!(keys, ["kubernetes.io/arch", "kubernetes.io/os"]);
+}
+
+// --- strict namespaces
+
+fn strict(mut case: Case) -> Case {
+    case.settings["strict"] = json!({"namespaces": ["prod"], "requiredArchitectures": ["arm64"]});
+    case.namespace = "prod";
+    case
+}
+
+#[rstest]
+#[case::failed_lookup(multi(json!({}), json!({})).failed("x"), "rejected: cannot tell which platforms these images support: x (not authorized)")]
+#[case::missing_os(case(json!({}), json!({})).image("a", &["any/arm64"]), "rejected: a doesn't say which operating system it needs")]
+#[case::nothing_in_common(case(json!({"onNoCommonArchitecture": "warn"}), json!({})).image("a", &["linux/arm64"]).image("b", &["linux/s390x", "linux/arm64/v8"]).image("c", &["linux/amd64"]), "rejected: c (linux/amd64) doesn't support arm64 on linux; no architecture runs every image on linux: a (linux/arm64), b (linux/arm64/v8, linux/s390x), c (linux/amd64)")]
+#[case::unsupported_selection(multi(json!({"onUnsupportedSelection": "ignore"}), json!({"nodeSelector": {"kubernetes.io/arch": "s390x"}})), "rejected: the Pod selects s390x, which excludes every architecture that its images support: app (linux/amd64, linux/arm64)")]
+#[case::required_architecture(multi(json!({}), json!({})).image("b", &["linux/amd64"]).image("c", &["linux/amd64"]), "rejected: b (linux/amd64) doesn't support arm64 on linux; c (linux/amd64) doesn't support arm64 on linux")]
+#[case::everything_in_order(multi(json!({}), json!({})), "nodeSelector=amd64")]
+fn a_strict_namespace_rejects_whatever_is_unclear(#[case] case: Case, #[case] expected: &str) {
+    assert_eq!(strict(case).verdict(), expected);
+}
+
+#[test]
+fn other_namespaces_are_not_strict() {
+    let mut case = strict(multi(json!({}), json!({})).failed("x"));
+    case.namespace = "dev";
+    assert_eq!(case.verdict(), "nodeSelector=amd64");
+}
+
+// --- order
+
+#[test]
+fn the_order_of_images_does_not_matter() {
+    let names = ["a", "b", "c"];
+    let platforms = [
+        &["linux/amd64", "linux/arm64"][..],
+        &["linux/arm64", "linux/s390x"],
+        &["linux/arm64"],
+    ];
+    for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
+        let mut images = case(json!({}), json!({}));
+        for index in order {
+            images = images.image(names[index], platforms[index]);
+        }
+        assert_eq!(images.verdict(), "nodeAffinity=arm64");
+    }
+}
+
+#[test]
+fn warnings_come_in_order_of_importance() {
+    let mut case = multi(json!({"onNoCommonArchitecture": "warn"}), json!({}))
+        .failed("x")
+        .image("b", &["linux/s390x"]);
+    case.label = Some("!");
+    let warnings = case.decide().warnings;
+    assert!(warnings[0].starts_with("no architecture"), "{warnings:?}");
+    assert!(warnings[1].starts_with("image x"), "{warnings:?}");
+}
+
+#[test]
+fn images_are_not_needed_where_a_selection_is_ignored() {
+    let needs = |settings: &str, node_selector: Value| {
+        let settings = Settings::parse(settings).unwrap();
+        let spec = json!({"nodeSelector": node_selector}).to_string();
+        let mut spec = Json::parse(&spec).unwrap();
+        Situation {
+            settings: &settings,
+            strict: settings.strict_in("prod"),
+            constraints: pod::constraints(spec.as_object().unwrap(), &mut Vec::new()).unwrap(),
+            matched_labels: Vec::new(),
+            preferred_label: None,
+            runs_everywhere: false,
+            tolerations: Vec::new(),
+        }
+        .needs_images()
+    };
+    let selected = || json!({"kubernetes.io/arch": "arm64"});
+    assert!(!needs(
+        r#"{"onUnsupportedSelection": "ignore"}"#,
+        selected()
+    ));
+    assert!(needs(r#"{"onUnsupportedSelection": "ignore"}"#, json!({})));
+    assert!(needs(r#"{"onUnsupportedSelection": "warn"}"#, selected()));
+    assert!(needs(
+        r#"{"onUnsupportedSelection": "ignore", "strict": {"namespaces": ["prod"]}}"#,
+        selected()
+    ));
+    assert!(needs(
+        r#"{"onUnsupportedSelection": "ignore", "tolerations": {"arm64": []}}"#,
+        selected()
+    ));
+}

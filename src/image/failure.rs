@@ -100,10 +100,7 @@ mod tests {
         "a\n\nCaused by:\n    b\n\nStack backtrace:\n   0: std::x\n             at /rustc/y",
         "b"
     )]
-    #[case::cause_over_two_lines(
-        "a\n\nCaused by:\n    0: b\n    1: c\n       and more",
-        "c"
-    )]
+    #[case::cause_over_two_lines("a\n\nCaused by:\n    0: b\n    1: c\n       and more", "c")]
     #[case::nothing("", "the host gave no reason")]
     #[case::control_characters("a\u{1b}[31mred\tb", "a [31mred b")]
     fn a_host_error_is_reduced_to_its_innermost_cause(#[case] text: &str, #[case] cause: &str) {

@@ -78,9 +78,7 @@ impl<'a> Lookups<'a> {
             .find(|over| over.image.matches(&image.reference) || over.image.matches(&full))
             .map(|over| match &over.platforms {
                 OverridePlatforms::Any => Finding::NoSay,
-                OverridePlatforms::Only(platforms) => {
-                    Finding::Platforms(platforms.clone())
-                }
+                OverridePlatforms::Only(platforms) => Finding::Platforms(platforms.clone()),
             })
     }
 
@@ -128,13 +126,7 @@ impl<'a> Lookups<'a> {
         }
     }
 
-    fn walk(
-        &mut self,
-        index: &Reference<'_>,
-        entries: Vec<Entry>,
-        depth: usize,
-        walk: &mut Walk,
-    ) {
+    fn walk(&mut self, index: &Reference<'_>, entries: Vec<Entry>, depth: usize, walk: &mut Walk) {
         for entry in entries {
             let (digest, kind) = match entry {
                 Entry::Platform(platform) => {

@@ -9,10 +9,8 @@ use crate::{
 };
 
 /// Annotations by which BuildKit marks the entry of an attestation.
-const ATTESTATION_ANNOTATIONS: [&str; 2] = [
-    "vnd.docker.reference.type",
-    "vnd.docker.reference.digest",
-];
+const ATTESTATION_ANNOTATIONS: [&str; 2] =
+    ["vnd.docker.reference.type", "vnd.docker.reference.digest"];
 /// Media types of indexes.
 const INDEX_TYPES: [&str; 2] = [
     "application/vnd.oci.image.index.v1+json",

@@ -56,7 +56,12 @@ pub fn images_of(spec: &mut Object<'_>, image_volumes: bool) -> Result<Vec<Image
     let mut images = Vec::new();
     for key in ["initContainers", "containers", "ephemeralContainers"] {
         for container in read_list::<Container<'_>>(spec, key)? {
-            add(&mut images, container.image, container.image_pull_policy, true);
+            add(
+                &mut images,
+                container.image,
+                container.image_pull_policy,
+                true,
+            );
         }
     }
     if image_volumes {
@@ -134,7 +139,10 @@ mod tests {
             "initContainers": [{"image": "init"}, {"image": "sidecar", "restartPolicy": "Always"}],
             "ephemeralContainers": [{"image": "debug"}]
         });
-        assert_eq!(images(spec, true), run(&["init", "sidecar", "b", "a", "debug"]));
+        assert_eq!(
+            images(spec, true),
+            run(&["init", "sidecar", "b", "a", "debug"])
+        );
     }
 
     #[rstest]

@@ -50,9 +50,9 @@ fn is_subdomain(prefix: &str) -> bool {
             let edge = |end: char| end.is_ascii_lowercase() || end.is_ascii_digit();
             label.starts_with(edge)
                 && label.ends_with(edge)
-                && label.bytes().all(|byte| {
-                    byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'
-                })
+                && label
+                    .bytes()
+                    .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
         })
 }
 

@@ -1,0 +1,144 @@
+use super::{cases::*, *};
+
+fn parse(text: &str) -> Settings {
+    Settings::parse(text).unwrap_or_else(|invalid| panic!("{text}: {invalid}"))
+}
+
+#[test]
+fn valid_settings_are_accepted() {
+    for text in VALID {
+        parse(text);
+    }
+}
+
+#[test]
+fn every_error_is_reported_at_once_with_setting_value_and_remedy() {
+    for (text, errors, _) in INVALID {
+        let invalid = Settings::parse(text).err();
+        let found = invalid.map(|invalid| invalid.errors).unwrap_or_default();
+        assert_eq!(found, *errors, "{text}");
+    }
+}
+
+#[test]
+fn each_setting_has_valid_and_invalid_cases() {
+    for key in KEYS {
+        let quoted = format!("\"{key}\"");
+        assert!(VALID.iter().any(|text| text.contains(&quoted)), "{key}");
+        assert!(
+            INVALID.iter().any(|(text, ..)| text.contains(&quoted)),
+            "{key}"
+        );
+    }
+}
+
+#[test]
+fn absent_null_and_empty_settings_are_the_defaults() {
+    let nulls: Vec<String> = KEYS
+        .iter()
+        .filter(|key| **key != "preferredArchitecture")
+        .map(|key| format!("\"{key}\": null"))
+        .collect();
+    let all_null = format!("{{{}}}", nulls.join(","));
+    for text in ["null", "{}", &all_null] {
+        assert_eq!(parse(text), Settings::default(), "{text}");
+    }
+}
+
+#[test]
+fn a_preferred_architecture_of_null_is_no_preference() {
+    let preferred = parse(r#"{"preferredArchitecture": null}"#).preferred_architecture;
+    assert_eq!(preferred, None);
+    let default = parse("{}").preferred_architecture;
+    assert_eq!(default, Architecture::parse("amd64"));
+}
+
+#[test]
+fn architectures_are_normalised() {
+    let settings = parse(
+        r#"{"schedulableArchitectures": ["x86_64", "amd64", "aarch64"], "preferredArchitecture": "ARM64/v8"}"#,
+    );
+    assert_eq!(join(&settings.schedulable_architectures), "amd64, arm64");
+    assert_eq!(
+        settings.preferred_architecture,
+        Architecture::parse("arm64")
+    );
+}
+
+#[test]
+fn strictness_holds_in_namespaces_that_match() {
+    let settings = parse(r#"{"strict": {"namespaces": ["prod-*", "payments"]}}"#);
+    assert!(settings.strict_in("prod-eu").is_some());
+    assert!(settings.strict_in("payments").is_some());
+    assert!(settings.strict_in("dev").is_none());
+    assert!(parse(r#"{"strict": {}}"#).strict_in("prod-eu").is_none());
+}
+
+#[test]
+fn text_that_is_not_json_is_one_error() {
+    let invalid = Settings::parse("{").unwrap_err();
+    assert_eq!(
+        invalid.to_string(),
+        "settings: not valid JSON, EOF while parsing an object at line 1 column 1"
+    );
+}
+
+#[test]
+fn a_long_value_is_cut() {
+    let text = format!(r#"{{"preferredArchitecture": "{}"}}"#, "ä".repeat(500));
+    let invalid = Settings::parse(&text).unwrap_err();
+    assert!(invalid.to_string().len() < 200, "{invalid}");
+}
+
+#[cfg(feature = "schema")]
+mod schema {
+    use super::*;
+    use crate::schema::settings_schema;
+    use serde_json::Value;
+
+    #[test]
+    fn the_schema_accepts_and_rejects_what_the_reader_does() {
+        let schema = jsonschema::validator_for(&settings_schema()).unwrap();
+        for text in VALID {
+            let settings: Value = serde_json::from_str(text).unwrap();
+            let errors: Vec<_> = schema.iter_errors(&settings).collect();
+            assert!(errors.is_empty(), "{text}: {errors:?}");
+        }
+        for (text, _, can_tell) in INVALID {
+            let settings: Value = serde_json::from_str(text).unwrap();
+            let expected = *can_tell == Schema::CannotTell;
+            assert_eq!(schema.is_valid(&settings), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_defaults_of_the_schema_are_those_of_the_settings() {
+        let schema = settings_schema();
+        let properties = schema["properties"].as_object().unwrap();
+        let mut keys: Vec<&str> = properties.keys().map(String::as_str).collect();
+        let mut known = KEYS.to_vec();
+        keys.sort();
+        known.sort();
+        assert_eq!(keys, known);
+        let defaults: serde_json::Map<String, Value> = properties
+            .iter()
+            .filter_map(|(key, property)| Some((key.clone(), property.get("default")?.clone())))
+            .collect();
+        assert!(defaults.len() >= 9, "{defaults:?}");
+        assert_eq!(
+            parse(&Value::Object(defaults).to_string()),
+            Settings::default()
+        );
+    }
+
+    #[test]
+    fn the_committed_schema_is_current() {
+        let committed = include_str!("../../docs/settings.schema.json");
+        let current = serde_json::to_string_pretty(&settings_schema()).unwrap();
+        assert_eq!(
+            committed.trim_end(),
+            current,
+            "write it anew with: make settings-schema"
+        );
+    }
+}

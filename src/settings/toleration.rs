@@ -18,6 +18,9 @@ pub(super) fn read(reader: &mut Reader, path: &str, value: &mut Json<'_>) -> Opt
     let operator = text(reader, path, members, "operator");
     let toleration_value = text(reader, path, members, "value");
     let effect = text(reader, path, members, "effect");
+    if reader.errors.len() > before {
+        return None;
+    }
     let mut wrong = |member: &str, value: &Option<String>, is: &str, remedy: &str| {
         let value = value.as_deref().unwrap_or_default();
         reader
@@ -25,7 +28,10 @@ pub(super) fn read(reader: &mut Reader, path: &str, value: &mut Json<'_>) -> Opt
             .push(format!("{path}.{member}: \"{value}\" is {is}, {remedy}"));
     };
 
-    if key.as_ref().is_some_and(|key| LabelKey::parse(key).is_none()) {
+    if key
+        .as_ref()
+        .is_some_and(|key| LabelKey::parse(key).is_none())
+    {
         wrong("key", &key, "not a taint key", LABEL_REMEDY);
     }
     match operator.as_deref() {
@@ -45,7 +51,10 @@ pub(super) fn read(reader: &mut Reader, path: &str, value: &mut Json<'_>) -> Opt
         Some("Exists") => {}
         Some(_) => wrong("operator", &operator, "unknown", "use Equal or Exists"),
     }
-    if effect.as_deref().is_some_and(|effect| !EFFECTS.contains(&effect)) {
+    if effect
+        .as_deref()
+        .is_some_and(|effect| !EFFECTS.contains(&effect))
+    {
         let remedy = "use NoSchedule, PreferNoSchedule or NoExecute";
         wrong("effect", &effect, "unknown", remedy);
     }

@@ -24,7 +24,7 @@ fn volume(reference: &str) -> Image {
 }
 
 fn settings(settings: Value) -> Settings {
-    Settings::from_value(settings).unwrap()
+    Settings::parse(&settings.to_string()).unwrap()
 }
 
 /// The finding in words: platforms, `no say`, or the failure.
@@ -46,7 +46,8 @@ fn nested(digest: &str, media_type: &str) -> Value {
 
 #[test]
 fn an_index_costs_one_lookup() {
-    let mut host = TableHost::default().index("app:1", &["linux/arm64", "linux/amd64", "windows/amd64"]);
+    let mut host =
+        TableHost::default().index("app:1", &["linux/arm64", "linux/amd64", "windows/amd64"]);
     assert_eq!(
         find(&mut host, &Settings::default(), &container("app:1")),
         "linux/amd64, linux/arm64, windows/amd64"
@@ -56,7 +57,8 @@ fn an_index_costs_one_lookup() {
 
 #[test]
 fn a_single_manifest_is_read_through_its_config_and_never_assumed_to_be_amd64() {
-    let mut host = TableHost::default().single("app:1", &json!({"os": "linux", "architecture": "arm64"}));
+    let mut host =
+        TableHost::default().single("app:1", &json!({"os": "linux", "architecture": "arm64"}));
     assert_eq!(
         find(&mut host, &Settings::default(), &container("app:1")),
         "linux/arm64"
@@ -99,7 +101,10 @@ fn an_entry_without_a_platform_is_read_through_its_own_config() {
                 {"digest": "sha256:2", "platform": {"os": "linux", "architecture": "amd64"}}
             ]}),
         )
-        .single("quay.io/a/b@sha256:1", &json!({"os": "linux", "architecture": "arm64"}));
+        .single(
+            "quay.io/a/b@sha256:1",
+            &json!({"os": "linux", "architecture": "arm64"}),
+        );
     assert_eq!(
         find(&mut host, &Settings::default(), &container("quay.io/a/b:1")),
         "linux/amd64, linux/arm64"
@@ -114,7 +119,10 @@ fn an_entry_without_a_platform_is_read_through_its_own_config() {
 fn an_entry_of_unknown_type_is_asked_for_its_manifest_first() {
     let mut host = TableHost::default()
         .manifest("app", &json!({"manifests": [{"digest": "sha256:1"}]}))
-        .single("docker.io/library/app@sha256:1", &json!({"os": "linux", "architecture": "arm64"}));
+        .single(
+            "docker.io/library/app@sha256:1",
+            &json!({"os": "linux", "architecture": "arm64"}),
+        );
     assert_eq!(
         find(&mut host, &Settings::default(), &container("app")),
         "linux/arm64"
@@ -124,8 +132,8 @@ fn an_entry_of_unknown_type_is_asked_for_its_manifest_first() {
 
 #[test]
 fn the_failure_of_the_only_entry_is_that_of_the_image() {
-    let mut host = TableHost::default()
-        .manifest("app", &json!({"manifests": [nested("sha256:1", MANIFEST)]}));
+    let mut host =
+        TableHost::default().manifest("app", &json!({"manifests": [nested("sha256:1", MANIFEST)]}));
     assert_eq!(
         find(&mut host, &Settings::default(), &container("app")),
         "failed: manifest unknown: docker.io/library/app@sha256:1"
@@ -138,7 +146,10 @@ fn an_index_inside_an_index_is_followed_two_levels_deep() {
     let host = || {
         TableHost::default()
             .manifest("app", &json!({"manifests": [nested("sha256:1", INDEX)]}))
-            .manifest(&name("1"), &json!({"manifests": [nested("sha256:2", INDEX)]}))
+            .manifest(
+                &name("1"),
+                &json!({"manifests": [nested("sha256:2", INDEX)]}),
+            )
     };
     let mut two = host().index(&name("2"), &["linux/arm64"]);
     assert_eq!(
@@ -146,7 +157,10 @@ fn an_index_inside_an_index_is_followed_two_levels_deep() {
         "linux/arm64"
     );
     let mut three = host()
-        .manifest(&name("2"), &json!({"manifests": [nested("sha256:3", INDEX)]}))
+        .manifest(
+            &name("2"),
+            &json!({"manifests": [nested("sha256:3", INDEX)]}),
+        )
         .index(&name("3"), &["linux/arm64"]);
     assert_eq!(
         find(&mut three, &Settings::default(), &container("app")),
@@ -189,7 +203,12 @@ fn no_reference_is_looked_up_twice() {
     let mut host = TableHost::default().index("app", &["linux/amd64"]);
     let settings = Settings::default();
     let mut lookups = Lookups::new(&mut host, &settings, false);
-    for image in ["app", "app:latest", "docker.io/app", "docker.io/library/app:latest"] {
+    for image in [
+        "app",
+        "app:latest",
+        "docker.io/app",
+        "docker.io/library/app:latest",
+    ] {
         assert_eq!(words(&lookups.find(&container(image))), "linux/amd64");
     }
     assert_eq!(host.lookups, ["manifest app"]);
@@ -217,7 +236,10 @@ fn an_override_answers_without_a_lookup(#[case] image: &str) {
     }));
     let mut host = TableHost::default();
     let image = container("private.example.com/team/app");
-    assert_eq!(find(&mut host, &settings, &image), "linux/arm/v7, linux/arm64");
+    assert_eq!(
+        find(&mut host, &settings, &image),
+        "linux/arm/v7, linux/arm64"
+    );
     assert_eq!(find(&mut host, &settings, &container("other")), "no say");
     assert_eq!(host.lookups, [""; 0]);
 }
@@ -228,7 +250,10 @@ fn an_override_of_a_short_name_may_be_written_in_full() {
         "platformOverrides": [{"image": "docker.io/library/nginx:*", "platforms": ["linux/arm64"]}]
     }));
     let mut host = TableHost::default();
-    assert_eq!(find(&mut host, &settings, &container("nginx")), "linux/arm64");
+    assert_eq!(
+        find(&mut host, &settings, &container("nginx")),
+        "linux/arm64"
+    );
 }
 
 #[rstest]
@@ -259,7 +284,10 @@ fn an_index_behind_a_proxy_is_followed_behind_the_proxy() {
         &json!({"manifests": [nested("sha256:1", MANIFEST)]}),
     );
     find(&mut host, &settings, &container("app:1"));
-    assert_eq!(host.lookups[1], "config mirror.local/hub/library/app@sha256:1");
+    assert_eq!(
+        host.lookups[1],
+        "config mirror.local/hub/library/app@sha256:1"
+    );
 }
 
 #[rstest]
