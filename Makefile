@@ -1,0 +1,66 @@
+# Everything that is done with this repository. `make help` lists it.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+CARGO_HOME ?= $(HOME)/.cargo
+TARGET := wasm32-wasip1
+WASM := target/$(TARGET)/release/node_architecture_policy.wasm
+SOURCES := Cargo.toml Cargo.lock $(shell find src -name '*.rs')
+
+# No path of the machine that builds goes into the policy, and the linker writes addresses as short as they are.
+WASM_RUSTFLAGS := --remap-path-prefix=$(CARGO_HOME)/registry/src/=dependencies/ \
+  --remap-path-prefix=$(CURDIR)/= \
+  -C link-arg=--compress-relocations -C link-arg=--strip-all
+# The largest policy that is released, in bytes.
+WASM_LIMIT := 300000
+
+HARNESS := target/debug/node-architecture
+EXAMPLE := examples/mixed-architectures
+
+.PHONY: help
+help: ## List the targets
+	@grep -hE '^[a-z.-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z.-]+):.*## (.*)/\1\t\2/' | expand -t 24
+
+policy.wasm: $(SOURCES) Makefile ## Build the policy
+	rustup target list --installed | grep -qx $(TARGET) || rustup target add $(TARGET)
+	CARGO_TARGET_WASM32_WASIP1_RUSTFLAGS="$(WASM_RUSTFLAGS)" \
+	  cargo build --release --locked --target $(TARGET) --package node-architecture-policy
+	@size=$$(stat -c %s $(WASM)); \
+	  if [ $$size -gt $(WASM_LIMIT) ]; then echo "policy.wasm has $$size bytes, more than $(WASM_LIMIT)"; exit 1; fi
+	cp $(WASM) $@
+
+annotated-policy.wasm: policy.wasm metadata.yml README.md ## Build the policy with its metadata, for publishing (needs kwctl)
+	@command -v kwctl >/dev/null || { echo "annotated-policy.wasm needs kwctl: https://docs.kubewarden.io/reference/kwctl-cli"; exit 1; }
+	kwctl annotate --metadata-path metadata.yml --usage-path README.md --output-path $@ policy.wasm
+
+.PHONY: run
+run: policy.wasm ## Evaluate an example Pod on recorded registry answers
+	cargo build --quiet --locked --package node-architecture-harness
+	$(HARNESS) run --output text \
+	  --request-path $(EXAMPLE)/pod.yaml \
+	  --replay-host-capabilities-interactions $(EXAMPLE)/session.yml \
+	  policy.wasm
+
+.PHONY: test
+test: policy.wasm ## Build the policy and run every test
+	cargo test --locked --workspace --all-features
+
+.PHONY: lint
+lint: ## Check format and lints
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets --all-features -- -D warnings
+
+.PHONY: fmt
+fmt: ## Format the sources
+	cargo fmt --all
+
+.PHONY: settings-schema
+settings-schema: ## Write docs/settings.schema.json anew
+	cargo run --quiet --features schema --example settings-schema > docs/settings.schema.json
+
+.PHONY: clean
+clean: ## Remove whatever was built
+	cargo clean
+	rm -f policy.wasm annotated-policy.wasm

@@ -1,0 +1,15 @@
+//! A native host for the policy: it runs the wasm that ships, on the engine that policy-server uses, and sees nothing of
+//! the policy but its answers.
+//!
+//! - [`engine`] compiles the policy and evaluates requests, each in a fresh instance and within a deadline;
+//! - [`capabilities`] is what the host answers: [`session`] answers from a recording, in kwctl's own format;
+//! - [`admission`] turns the policy's answer into the AdmissionResponse that the API server would get;
+//! - [`request`] reads admission requests, or makes them of plain manifests;
+//! - [`account`] tells a person what happened.
+
+pub mod account;
+pub mod admission;
+pub mod capabilities;
+pub mod engine;
+pub mod request;
+pub mod session;
