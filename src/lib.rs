@@ -7,6 +7,8 @@
 //! says what it already demands of its nodes, [`image`] finds out what its images run on, [`decision`] decides, [`placement`] writes
 //! the decision down and [`response`] answers.
 
+#![deny(clippy::indexing_slicing)] // Input must reach no panic.
+
 pub mod constraints;
 pub mod decision;
 pub mod host;

@@ -12,6 +12,10 @@ use k8s_openapi::api::core::v1::{NodeSelectorRequirement, PreferredSchedulingTer
 /// The annotation of the pod (template) that records what was added.
 pub const ANNOTATION: &str = "node-architecture-policy/placement";
 
+/// The paths of what may have to be made.
+const REQUIRED_PATH: &str = "spec.affinity.nodeAffinity.required";
+const PREFERRED_PATH: &str = "spec.affinity.nodeAffinity.preferred";
+
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 const TERMS: &str = "nodeSelectorTerms";
@@ -57,9 +61,9 @@ struct Record {
     preferences: Vec<String>,
     /// Tolerations, as JSON.
     tolerations: Vec<String>,
-    /// Paths that were made because they were absent.
+    /// Paths that were made because they were absent; not those below another one.
     absent: Vec<String>,
-    /// Paths that were made because they were null.
+    /// Paths that were made because they were null; not those below another one.
     null: Vec<String>,
 }
 
@@ -161,18 +165,31 @@ impl Record {
         path: &str,
     ) -> &'p mut Json<'a> {
         let (value, prior) = parent.get_or_set(key, empty);
-        match prior {
-            Prior::Absent => self.absent.push(path.to_owned()),
-            Prior::Null => self.null.push(path.to_owned()),
-            Prior::Present => {}
+        // What is below something that was made was made too.
+        if !self.is_below_made(path) {
+            match prior {
+                Prior::Absent => self.absent.push(path.to_owned()),
+                Prior::Null => self.null.push(path.to_owned()),
+                Prior::Present => {}
+            }
         }
         value
     }
 
+    fn is_below_made(&self, path: &str) -> bool {
+        self.absent.iter().chain(&self.null).any(|made| {
+            path.strip_prefix(made.as_str())
+                .is_some_and(|rest| rest.starts_with('.'))
+        })
+    }
+
     fn has_made(&self, path: &str) -> bool {
-        [&self.absent, &self.null]
+        let is_listed = self
+            .absent
             .iter()
-            .any(|paths| paths.iter().any(|made| made == path))
+            .chain(&self.null)
+            .any(|made| made == path);
+        is_listed || self.is_below_made(path)
     }
 
     /// Takes the member `key` of `parent` back to what it was before it was made, if it is empty now.
@@ -180,10 +197,10 @@ impl Record {
         if !parent.get(key).is_some_and(|value| value.is_empty()) {
             return;
         }
-        if self.absent.iter().any(|made| made == path) {
-            parent.remove(key);
-        } else if self.null.iter().any(|made| made == path) {
+        if self.null.iter().any(|made| made == path) {
             parent.set(key, Json::Null);
+        } else if self.has_made(path) {
+            parent.remove(key);
         }
     }
 }
@@ -217,7 +234,7 @@ pub fn apply(
             record.object(affinity, "nodeAffinity", "spec.affinity.nodeAffinity")?;
         require(&mut record, node_affinity, &placement.requirements)?;
         if !placement.preferences.is_empty() {
-            let soft = record.array(node_affinity, PREFERRED, PREFERRED)?;
+            let soft = record.array(node_affinity, PREFERRED, PREFERRED_PATH)?;
             for preference in &placement.preferences {
                 let added = Json::Object(preference_json(preference));
                 record.preferences.push(added.to_string());
@@ -281,9 +298,8 @@ fn require(
     if requirements.is_empty() {
         return Ok(());
     }
-    let required = record.object(node_affinity, REQUIRED, REQUIRED)?;
-    let is_made = record.has_made(REQUIRED);
-    if is_made {
+    let required = record.object(node_affinity, REQUIRED, REQUIRED_PATH)?;
+    if record.has_made(REQUIRED_PATH) {
         required.set(TERMS, Json::Array(vec![Json::Object(Object::default())]));
     }
     for Requirement { requirement, terms } in requirements {
@@ -303,16 +319,11 @@ fn require(
         let added = Json::Object(requirement_json(requirement)).to_string();
         record.requirements.push((added, indices));
     }
-    if is_made {
-        // The whole term is ours; what it was made of needs no entry of its own.
-        let path = term_path(0);
-        record.absent.retain(|made| *made != path);
-    }
     Ok(())
 }
 
 fn term_path(index: usize) -> String {
-    format!("{TERMS}[{index}].{EXPRESSIONS}")
+    format!("{REQUIRED_PATH}.{index}.{EXPRESSIONS}")
 }
 
 /// Takes an earlier placement out of the pod (template), as its annotation records it. What was changed since is the
@@ -372,29 +383,23 @@ fn strip_node_affinity(record: &Record, node_affinity: &mut Object<'_>) {
                     record.unmake(term, EXPRESSIONS, &term_path(*index));
                 }
             }
-            let made_term_is_empty = record.has_made(REQUIRED)
-                && terms
-                    .first_mut()
-                    .and_then(Json::as_object)
-                    .is_some_and(|term| holds_only(term, EXPRESSIONS));
+            let made_term_is_empty =
+                record.has_made(REQUIRED_PATH) && terms.first().is_some_and(Json::is_empty);
             if made_term_is_empty {
                 terms.remove(0);
             }
         }
-        if record.has_made(REQUIRED) && holds_only(required, TERMS) {
+        let holds_nothing =
+            required.len() == 1 && required.get(TERMS).is_some_and(|terms| terms.is_empty());
+        if record.has_made(REQUIRED_PATH) && holds_nothing {
             required.remove(TERMS);
         }
     }
-    record.unmake(node_affinity, REQUIRED, REQUIRED);
+    record.unmake(node_affinity, REQUIRED, REQUIRED_PATH);
     if let Some(soft) = node_affinity.get_array(PREFERRED) {
         remove_each(soft, &record.preferences);
     }
-    record.unmake(node_affinity, PREFERRED, PREFERRED);
-}
-
-/// Whether `key` is the only member, and empty.
-fn holds_only(object: &mut Object<'_>, key: &str) -> bool {
-    object.len() == 1 && object.get(key).is_some_and(|value| value.is_empty())
+    record.unmake(node_affinity, PREFERRED, PREFERRED_PATH);
 }
 
 /// Removes the last element that equals each of `values`, which are JSON.

@@ -5,7 +5,7 @@
 use crate::{
     decision::{Decision, Verdict},
     json::{Json, Object},
-    text::{elide_end, one_line},
+    text::{elide_end, join, one_line},
 };
 
 /// The longest warning: API servers may cut longer ones.
@@ -40,7 +40,7 @@ pub struct Response<'a> {
 /// What the audit log gets; the host prefixes the keys.
 #[derive(Debug, Default)]
 pub struct AuditAnnotations {
-    /// The architectures of nodes that run every image, such as `amd64,arm64`.
+    /// The architectures of nodes that run every image and that the Pod admits, such as `amd64,arm64`; or `none`.
     pub architectures: Option<String>,
     /// What came of it, such as `nodeSelector=amd64` or `unchanged: no image had a say`.
     pub placement: Option<String>,
@@ -80,10 +80,9 @@ impl<'a> Response<'a> {
             }
         };
         let annotations = &mut response.audit_annotations;
-        annotations.architectures = decision.architectures.map(|architectures| {
-            let names: Vec<&str> = architectures.iter().map(|name| name.as_str()).collect();
-            names.join(",")
-        });
+        annotations.architectures = decision
+            .architectures
+            .map(|architectures| join(&architectures).replace(' ', ""));
         annotations.failed_lookups =
             (decision.failed_lookups > 0).then(|| decision.failed_lookups.to_string());
         response.warnings = bounded(&decision.warnings);

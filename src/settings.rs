@@ -332,6 +332,9 @@ const PLATFORMS_REMEDY: &str =
 const PROXY_REMEDY: &str =
     "use host[:port][/prefix] without a scheme, such as mirror.example.com/dockerhub";
 
+/// Reads a member of an object with architectures as keys, whose key may be invalid.
+type ReadMember<'r> = dyn FnMut(&mut Reader, &str, Option<Architecture>, &mut Json<'_>) + 'r;
+
 /// Reads the values of settings and collects their errors. Every reading function returns `None` after it has
 /// reported why.
 #[derive(Default)]
@@ -692,10 +695,14 @@ impl Reader {
         value: &mut Json<'_>,
         read: impl Fn(&mut Self, &str, &mut Json<'_>) -> Option<T>,
     ) -> Option<Vec<(Architecture, T)>> {
-        let mut list = Vec::new();
+        let mut list: Vec<(Architecture, T)> = Vec::new();
         self.each_architecture(path, value, &mut |reader, path, architecture, member| {
             let member = read(reader, path, member);
-            list.extend(architecture.zip(member));
+            if let (Some(architecture), Some(member)) = (architecture, member) {
+                // Sorted, so that nothing depends on the order of the settings.
+                let at = list.partition_point(|(known, _)| *known < architecture);
+                list.insert(at, (architecture, member));
+            }
         })?;
         Some(list)
     }
@@ -705,7 +712,7 @@ impl Reader {
         &mut self,
         path: &str,
         value: &mut Json<'_>,
-        read: &mut dyn FnMut(&mut Self, &str, Option<Architecture>, &mut Json<'_>),
+        read: &mut ReadMember<'_>,
     ) -> Option<()> {
         let Some(members) = value.as_object() else {
             self.wrong_type(path, value, "use an object with architectures as keys");

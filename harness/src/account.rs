@@ -149,10 +149,6 @@ fn decision(response: &AdmissionResponse) -> Vec<String> {
     };
     let mut lines = Vec::new();
     if let Some(architectures) = annotation("architectures") {
-        let architectures = match architectures.as_str() {
-            "" => "none",
-            other => other,
-        };
         lines.push(format!(
             "architectures that run every image: {}",
             architectures.replace(',', ", ")

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use node_architecture_harness::engine::{Deadline, Policy};
 
 /// The root of the repository.
-pub fn workspace() -> PathBuf {
+pub(crate) fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .unwrap_or(Path::new("."))
@@ -16,11 +16,11 @@ pub fn workspace() -> PathBuf {
 }
 
 /// The wasm that ships.
-pub fn wasm_path() -> PathBuf {
+pub(crate) fn wasm_path() -> PathBuf {
     workspace().join("policy.wasm")
 }
 
 /// The policy that ships, compiled.
-pub fn policy(deadline: Deadline) -> Result<Policy> {
+pub(crate) fn policy(deadline: Deadline) -> Result<Policy> {
     Policy::read(&wasm_path(), deadline).context("build it first, with: make policy.wasm")
 }
