@@ -1,5 +1,7 @@
 //! The command as a user runs it.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // Tests may fail by panicking.
+
 use std::{
     io::Write,
     process::{Command, Output, Stdio},

@@ -1,5 +1,7 @@
 //! The wasm that ships, beyond single verdicts: what it imports, what is in it, and how it bears a slow or missing host.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // Tests may fail by panicking.
+
 use std::{collections::BTreeSet, fs, path::Path, thread, time::Duration};
 
 use node_architecture_harness::{
