@@ -17,6 +17,7 @@ WASM_RUSTFLAGS := --remap-path-prefix=$(CARGO_HOME)/registry/src/=dependencies/ 
 WASM_LIMIT := 300000
 
 HARNESS := target/debug/node-architecture
+HARNESS_SOURCES := harness/Cargo.toml Cargo.lock $(shell find harness/src -name '*.rs')
 EXAMPLE := examples/mixed-architectures
 
 .PHONY: help
@@ -35,9 +36,12 @@ annotated-policy.wasm: policy.wasm metadata.yml README.md ## Build the policy wi
 	@command -v kwctl >/dev/null || { echo "annotated-policy.wasm needs kwctl: https://docs.kubewarden.io/reference/kwctl-cli"; exit 1; }
 	kwctl annotate --metadata-path metadata.yml --usage-path README.md --output-path $@ policy.wasm
 
+$(HARNESS): $(HARNESS_SOURCES) ## Build the command that runs the policy
+	cargo build --locked --package node-architecture-harness
+	touch $@
+
 .PHONY: run
-run: policy.wasm ## Evaluate an example Pod on recorded registry answers
-	cargo build --quiet --locked --package node-architecture-harness
+run: policy.wasm $(HARNESS) ## Evaluate an example Pod on recorded registry answers
 	$(HARNESS) run --output text \
 	  --request-path $(EXAMPLE)/pod.yaml \
 	  --replay-host-capabilities-interactions $(EXAMPLE)/session.yml \

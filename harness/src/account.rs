@@ -143,18 +143,14 @@ fn platforms_in(answer: &str) -> Vec<String> {
 }
 
 fn decision(response: &AdmissionResponse) -> Vec<String> {
-    let annotation = |key: &str| {
-        let annotations = response.audit_annotations.as_ref();
-        annotations.and_then(|annotations| annotations.get(key))
-    };
     let mut lines = Vec::new();
-    if let Some(architectures) = annotation("architectures") {
+    if let Some(architectures) = response.annotation("architectures") {
         lines.push(format!(
             "architectures that run every image: {}",
             architectures.replace(',', ", ")
         ));
     }
-    if let Some(placement) = annotation("placement") {
+    if let Some(placement) = response.annotation("placement") {
         lines.push(match placement.strip_prefix("unchanged: ") {
             Some(reason) => format!("left unchanged: {reason}"),
             None => format!("placed by {}", placement.replace(',', ", ")),

@@ -97,6 +97,22 @@ impl AdmissionResponse {
         }
     }
 
+    /// The audit annotation `key`.
+    pub fn annotation(&self, key: &str) -> Option<&str> {
+        self.audit_annotations
+            .as_ref()?
+            .get(key)
+            .map(String::as_str)
+    }
+
+    /// Why the object doesn't pass; empty where it does.
+    pub fn message(&self) -> &str {
+        let status = self.status.as_ref();
+        status
+            .and_then(|status| status.message.as_deref())
+            .unwrap_or_default()
+    }
+
     /// The decoded patch; `None` where there is none.
     ///
     /// # Errors

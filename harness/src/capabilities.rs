@@ -12,7 +12,7 @@ pub const MANIFEST: &str = "v1/oci_manifest";
 pub const MANIFEST_AND_CONFIG: &str = "v1/oci_manifest_config";
 
 /// A question of the policy to the registry, about an image.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Lookup {
     /// `oci/v1/oci_manifest`.
     Manifest(String),
@@ -52,31 +52,6 @@ pub trait Answers: Send {
     /// with such a problem proves nothing.
     fn problems(&self) -> Vec<String> {
         Vec::new()
-    }
-}
-
-/// Nobody answers: any lookup is a problem.
-#[derive(Debug, Default)]
-pub struct NoAnswers {
-    asked: Vec<Lookup>,
-}
-
-impl Answers for NoAnswers {
-    fn answer(&mut self, lookup: &Lookup) -> Result<String, String> {
-        self.asked.push(lookup.clone());
-        Err("no registry and no recorded session".to_owned())
-    }
-
-    fn problems(&self) -> Vec<String> {
-        self.asked
-            .iter()
-            .map(|lookup| {
-                format!(
-                    "the policy asked for {lookup}, and there is nothing to answer from: \
-                     give a recorded session with --replay-host-capabilities-interactions"
-                )
-            })
-            .collect()
     }
 }
 

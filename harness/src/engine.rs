@@ -180,7 +180,7 @@ impl Policy {
     /// The text of the error where the policy fails.
     pub fn call_alone(&self, function: &str, payload: &[u8]) -> Result<Vec<u8>, String> {
         let state = Arc::new(Mutex::new(HostState {
-            answers: Box::new(crate::capabilities::NoAnswers::default()),
+            answers: Box::new(crate::session::Session::default()),
             allowed: Allowed::all(),
             lookups: Vec::new(),
             events: Vec::new(),

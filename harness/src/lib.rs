@@ -2,14 +2,19 @@
 //! the policy but its answers.
 //!
 //! - [`engine`] compiles the policy and evaluates requests, each in a fresh instance and within a deadline;
-//! - [`capabilities`] is what the host answers: [`session`] answers from a recording, in kwctl's own format;
+//! - [`capabilities`] is what the host answers: [`live`] from real registries, [`session`] from a recording in kwctl's
+//!   own format;
 //! - [`admission`] turns the policy's answer into the AdmissionResponse that the API server would get;
 //! - [`request`] reads admission requests, or makes them of plain manifests;
-//! - [`account`] tells a person what happened.
+//! - [`account`] tells a person what happened to one object, [`report`] what would happen to many.
 
 pub mod account;
 pub mod admission;
 pub mod capabilities;
 pub mod engine;
+pub mod live;
+pub mod quantity;
+pub mod report;
 pub mod request;
 pub mod session;
+pub mod workload;

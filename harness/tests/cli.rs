@@ -155,8 +155,17 @@ fn what_cannot_be_evaluated_is_one_clear_line_and_a_failure() {
             "error: Provided settings are not valid: annotate: 7 is a number, use true or false",
         ),
         (
-            vec!["--request-path", EXAMPLE[1]],
-            "error: the policy asked for oci/v1/oci_manifest of ghcr.io/acme/metrics-agent:0.9, and there is nothing to answer from",
+            vec![
+                "--request-path",
+                EXAMPLE[1],
+                "--docker-config-json-path",
+                "nowhere",
+            ],
+            "error: there is no nowhere/config.json",
+        ),
+        (
+            vec!["--request-path", EXAMPLE[1], "--sources-path", "Makefile"],
+            "error: Makefile is not a file of sources: ",
         ),
         (
             vec![

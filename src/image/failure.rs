@@ -45,7 +45,11 @@ impl LookupFailure {
             None => first_line(text),
         };
         let cause = cause.unwrap_or("the host gave no reason");
-        Self::Host(elide_end(&one_line(without_wrapping(cause)), LONGEST_CAUSE))
+        let cause = one_line(&without_address(cause));
+        Self::Host(elide_end(
+            &in_lower_case(without_wrapping(&cause)),
+            LONGEST_CAUSE,
+        ))
     }
 }
 
@@ -64,10 +68,14 @@ fn first_line(text: &str) -> Option<&str> {
 
 /// `cause` without the words that hosts put before every error.
 fn without_wrapping(cause: &str) -> &str {
-    const WRAPPINGS: [&str; 3] = [
+    const WRAPPINGS: [&str; 7] = [
         "Host error: ",
         "Callback evaluation failure: ",
+        "Fail to interact with OCI registry: ",
         "Registry error: ",
+        "envelope: ",
+        "OCI API errors: [",
+        "OCI API error: ",
     ];
     let mut cause = cause;
     while let Some(rest) = WRAPPINGS
@@ -76,7 +84,35 @@ fn without_wrapping(cause: &str) -> &str {
     {
         cause = rest;
     }
-    cause
+    if cause.contains('[') {
+        cause
+    } else {
+        cause.trim_end_matches(']')
+    }
+}
+
+/// `cause` without the address that was asked, `: url ADDRESS` and what separates it from the rest: the image is named
+/// beside the cause.
+fn without_address(cause: &str) -> String {
+    let Some((before, after)) = cause.split_once(": url ") else {
+        return cause.to_owned();
+    };
+    match after.split_once(' ') {
+        Some((_, rest)) => format!("{before}: {rest}"),
+        None => before.to_owned(),
+    }
+}
+
+/// `cause`, starting in lower case unless it starts with an abbreviation.
+fn in_lower_case(cause: &str) -> String {
+    let mut letters = cause.chars();
+    match (letters.next(), letters.next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => {
+            let rest = cause.get(first.len_utf8()..).unwrap_or_default();
+            format!("{}{rest}", first.to_ascii_lowercase())
+        }
+        _ => cause.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -101,6 +137,23 @@ mod tests {
         "b"
     )]
     #[case::cause_over_two_lines("a\n\nCaused by:\n    0: b\n    1: c\n       and more", "c")]
+    #[case::not_authorized(
+        "Callback evaluation failure: Fail to interact with OCI registry: Not authorized: url https://a.io/v2/b/manifests/1",
+        "not authorized"
+    )]
+    #[case::error_of_the_registry(
+        "Registry error: url https://a.io/v2/b/manifests/1, envelope: OCI API errors: [OCI API error: manifest unknown]",
+        "manifest unknown"
+    )]
+    #[case::several_errors_of_the_registry(
+        "Registry error: url https://a.io/v2/b, envelope: OCI API errors: [OCI API error: denied, OCI API error: [x]]",
+        "denied, OCI API error: [x]]"
+    )]
+    #[case::rate_limit(
+        "Server error: url https://a.io/v2/b, code: 429, message: too many requests",
+        "server error: code: 429, message: too many requests"
+    )]
+    #[case::abbreviation("TLS handshake failed", "TLS handshake failed")]
     #[case::nothing("", "the host gave no reason")]
     #[case::control_characters("a\u{1b}[31mred\tb", "a [31mred b")]
     fn a_host_error_is_reduced_to_its_innermost_cause(#[case] text: &str, #[case] cause: &str) {
