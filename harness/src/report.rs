@@ -155,6 +155,7 @@ pub fn report(
     policy
         .check_settings(&required)
         .with_context(|| format!("cannot require the architecture {architecture:?}"))?;
+    let architecture = &canonical(policy, architecture)?;
 
     let known = Known::default();
     let rows = loop {
@@ -189,6 +190,21 @@ pub fn report(
         workloads: rows,
         failures: known.failures(),
     })
+}
+
+/// The name that the policy has for `architecture`, which may be written in any notation.
+fn canonical(policy: &Policy, architecture: &str) -> Result<String> {
+    let image = json!({"image": "*", "platforms": [format!("linux/{architecture}")]});
+    let pod =
+        json!({"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"image": "any"}]}});
+    let evaluation = policy.evaluate(
+        &creation_of(pod)?,
+        &json!({"platformOverrides": [image]}),
+        Box::new(Known::default()),
+        Allowed::all(),
+    )?;
+    let name = evaluation.response.annotation("architectures");
+    Ok(name.unwrap_or(architecture).to_owned())
 }
 
 /// `settings` with members replaced.

@@ -64,7 +64,10 @@ const WITH_A_REGISTRY: &[Test] = &[
     ),
 ];
 
-const WITHOUT_A_REGISTRY: &[(&str, fn(&Policy))] = &[
+/// A test that needs no `docker-registry`.
+type OtherTest = (&'static str, fn(&Policy));
+
+const WITHOUT_A_REGISTRY: &[OtherTest] = &[
     ("a_registry_that_hangs_is_given_up", a_registry_that_hangs),
     (
         "a_registry_that_refuses_is_one_clear_warning",
@@ -462,12 +465,13 @@ fn a_report(policy: &Policy) {
         policy,
         &workloads,
         &Value::Null,
-        "arm64",
+        "aarch64",
         &mut |lookups, done| {
             registries.look_up_all(lookups, 8, done);
         },
     )
     .unwrap();
+    assert_eq!(report.architecture, "arm64");
     assert_eq!(report.summary.workloads, 500);
     assert_eq!(report.summary.ready_workloads, 250);
     assert_eq!(report.summary.cpu_millicores, 250_000);
