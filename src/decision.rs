@@ -13,6 +13,7 @@ use crate::{
     platform::{
         ARCHITECTURE_LABEL, Architecture, Architectures, OS_LABEL, Os, Platform, Platforms,
     },
+    set::SortedSet,
     settings::{
         OnLookupFailure, OnNoCommonArchitecture, OnUnsupportedSelection, PreferenceEnforcement,
         Settings, Strict,
@@ -69,6 +70,9 @@ pub struct Evidence<'a> {
     settings: &'a Settings,
     /// Whether only schedulable architectures count: a pod that selects its own is held to its images alone.
     within_schedulable: bool,
+    /// Whether further images matter even when no node runs those so far: one that can't be read would still turn a
+    /// warning into a rejection.
+    failures_decide: bool,
     /// The operating systems in question, each with the architectures of nodes that run every image so far; `None`
     /// where no image had a say.
     systems: Vec<(Os, Option<Architectures>)>,
@@ -81,12 +85,21 @@ pub struct Evidence<'a> {
 impl<'a> Evidence<'a> {
     /// No image yet.
     pub fn new(situation: &Situation<'a>) -> Self {
+        let settings = situation.settings;
+        let rejects_emptiness = if situation.is_selected() {
+            settings.on_unsupported_selection == OnUnsupportedSelection::Reject
+        } else {
+            settings.on_no_common_architecture == OnNoCommonArchitecture::Reject
+        };
         Self {
-            settings: situation.settings,
+            settings,
             within_schedulable: !situation.is_selected(),
+            failures_decide: settings.on_lookup_failure == OnLookupFailure::Reject
+                && situation.strict.is_none()
+                && !rejects_emptiness,
             systems: situation
                 .constraints
-                .operating_systems(&situation.settings.operating_systems)
+                .operating_systems(&settings.operating_systems)
                 .into_iter()
                 .map(|os| (os, None))
                 .collect(),
@@ -130,9 +143,9 @@ impl<'a> Evidence<'a> {
 
     /// Whether no further image can change the outcome: no node runs those so far.
     pub fn is_settled(&self) -> bool {
-        self.systems
-            .iter()
-            .all(|(_, known)| known.as_ref().is_some_and(|nodes| nodes.is_empty()))
+        let is_empty =
+            |known: &Option<Architectures>| known.as_ref().is_some_and(SortedSet::is_empty);
+        !self.failures_decide && self.systems.iter().all(|(_, known)| is_empty(known))
     }
 
     /// The architectures of nodes with `os` that run one of `platforms`.

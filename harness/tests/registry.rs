@@ -481,7 +481,7 @@ fn a_report(policy: &Policy) {
 
 fn formats(policy: &Policy) {
     let server = counting_registry();
-    let registries = Registries::new(insecure(&server.host, 10)).unwrap();
+    let registries = Registries::new(insecure(&server.host, 1)).unwrap();
     let mut list = list(&server.host, 2, 2);
     list["items"]
         .as_array_mut()

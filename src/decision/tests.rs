@@ -286,6 +286,23 @@ fn nothing_is_looked_up_once_nothing_is_in_common() {
     assert!(evidence.is_settled());
 }
 
+#[test]
+fn a_failed_lookup_that_rejects_is_found_in_any_order() {
+    let settings = json!({"onNoCommonArchitecture": "warn", "onLookupFailure": "reject"});
+    let images = |settings: Value| {
+        case(settings, json!({}))
+            .image("a", &["linux/amd64"])
+            .image("b", &["linux/arm64"])
+            .failed("x")
+    };
+    assert_eq!(
+        images(settings).verdict(),
+        "rejected: cannot tell which platforms these images support: x (not authorized)"
+    );
+    let rejected_anyway = images(json!({"onLookupFailure": "reject"})).decide();
+    assert_eq!(rejected_anyway.failed_lookups, 0);
+}
+
 // --- failed lookups
 
 #[rstest]
