@@ -22,7 +22,7 @@ EXAMPLE := examples/mixed-architectures
 
 .PHONY: help
 help: ## List the targets
-	@grep -hE '^[a-z.-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z.-]+):.*## (.*)/\1\t\2/' | expand -t 24
+	@grep -hE '^[a-z0-9.-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9.-]+):.*## (.*)/\1\t\2/' | expand -t 24
 
 policy.wasm: $(SOURCES) Makefile ## Build the policy
 	rustup target list --installed | grep -qx $(TARGET) || rustup target add $(TARGET)
@@ -50,6 +50,18 @@ run: policy.wasm $(HARNESS) ## Evaluate an example Pod on recorded registry answ
 .PHONY: test
 test: policy.wasm ## Build the policy and run every test
 	cargo test --locked --workspace --all-features
+
+ifneq ($(shell command -v kwctl),)
+E2E_RUNNER := kwctl
+E2E_POLICY := annotated-policy.wasm
+else
+E2E_RUNNER := $(HARNESS)
+E2E_POLICY := policy.wasm
+endif
+
+.PHONY: e2e-tests
+e2e-tests: $(E2E_POLICY) $(HARNESS) ## Run e2e.bats with kwctl, or where it isn't installed with our own command (needs bats and jq)
+	RUNNER=$(E2E_RUNNER) POLICY=$(E2E_POLICY) bats e2e.bats
 
 .PHONY: lint
 lint: ## Check format and lints

@@ -172,7 +172,7 @@ fn a_denied_capability_is_a_failed_lookup() {
     assert_eq!(
         evaluation.response.warnings.unwrap(),
         [
-            "image a ignored: Policy has not been granted access to the 'oci/v1/oci_manifest' host capability. The violation has been reported."
+            "image a ignored: policy has not been granted access to the 'oci/v1/oci_manifest' host capability. The violation has been reported."
         ]
     );
 }
