@@ -8,7 +8,7 @@
 use k8s_openapi::api::core::v1::{NodeSelectorRequirement, NodeSelectorTerm};
 
 use crate::{
-    platform::{ARCHITECTURE_LABELS, Architecture, OS_LABELS, Os},
+    platform::{ARCHITECTURE_LABELS, Architecture, Architectures, OS_LABELS, Os},
     set::SortedSet,
 };
 
@@ -134,11 +134,19 @@ impl Constraints {
         ])
     }
 
-    /// Whether pinning to `architecture` leaves every term alive that can match a node of `os`.
-    pub fn every_term_admits(&self, os: &Os, architecture: &Architecture) -> bool {
+    /// Whether pinning to `architecture` cuts off no term that admits one of `architectures` on `os`.
+    pub fn every_live_term_admits(
+        &self,
+        os: &Os,
+        architectures: &Architectures,
+        architecture: &Architecture,
+    ) -> bool {
         self.terms().iter().all(|(_, term)| {
-            !term_admits(term, Dimension::Os, os.as_str())
-                || term_admits(term, Dimension::Architecture, architecture.as_str())
+            let admits =
+                |name: &Architecture| term_admits(term, Dimension::Architecture, name.as_str());
+            let is_live =
+                term_admits(term, Dimension::Os, os.as_str()) && architectures.iter().any(admits);
+            !is_live || admits(architecture)
         })
     }
 
@@ -346,7 +354,9 @@ mod tests {
         let windows = Os::parse("windows").unwrap();
         assert!(!constraints.admits_platform(&Os::linux(), &architecture("arm64")));
         assert!(constraints.admits_platform(&windows, &architecture("arm64")));
-        assert!(constraints.every_term_admits(&windows, &architecture("arm64")));
+        let both: Architectures = ["amd64", "arm64"].into_iter().map(architecture).collect();
+        assert!(constraints.every_live_term_admits(&windows, &both, &architecture("arm64")));
+        assert!(!constraints.every_live_term_admits(&Os::linux(), &both, &architecture("arm64")));
     }
 
     #[test]

@@ -26,6 +26,8 @@ use crate::{
 const LONGEST_IMAGE: usize = 256;
 /// The longest image reference in a warning, which is short itself.
 const LONGEST_IMAGE_IN_WARNING: usize = 80;
+/// The most platforms of an image in a message.
+const MOST_PLATFORMS: usize = 12;
 /// The weight of a preference that the settings give no weight.
 const FULL_WEIGHT: i32 = 100;
 
@@ -76,8 +78,10 @@ pub struct Evidence<'a> {
     /// The operating systems in question, each with the architectures of nodes that run every image so far; `None`
     /// where no image had a say.
     systems: Vec<(Os, Option<Architectures>)>,
-    /// The images whose platforms are known.
+    /// The images that have a say, with their platforms.
     known: Vec<(String, Platforms)>,
+    /// Those that couldn't be read, and count as the fallback.
+    counted: Vec<(String, Platforms)>,
     /// The images whose platforms couldn't be read.
     failed: Vec<(String, LookupFailure)>,
 }
@@ -104,6 +108,7 @@ impl<'a> Evidence<'a> {
                 .map(|os| (os, None))
                 .collect(),
             known: Vec::new(),
+            counted: Vec::new(),
             failed: Vec::new(),
         }
     }
@@ -120,7 +125,9 @@ impl<'a> Evidence<'a> {
                     && let Some(fallback) = &self.settings.fallback_architecture
                 {
                     let platform = Platform::on_any_os(fallback.clone());
-                    self.narrow(&[platform].into_iter().collect());
+                    let platforms: Platforms = [platform].into_iter().collect();
+                    self.narrow(&platforms);
+                    self.counted.push((image.clone(), platforms));
                 }
                 self.failed.push((image, failure));
             }
@@ -167,13 +174,30 @@ impl<'a> Evidence<'a> {
         nodes
     }
 
-    /// The images whose platforms are known, with these.
-    fn listing(&self) -> Vec<String> {
+    /// The images that have a say and fulfil `is_listed`, with their platforms.
+    fn listing(&self, is_listed: impl Fn(&Platforms) -> bool) -> Vec<String> {
         let mut images = Vec::new();
         for (image, platforms) in &self.known {
-            images.push(listed(image, platforms));
+            if is_listed(platforms) {
+                images.push(listed(image, platforms));
+            }
+        }
+        for (image, platforms) in &self.counted {
+            if is_listed(platforms) {
+                let architectures = join(platforms.iter().map(|platform| &platform.architecture));
+                images.push(format!("{} (counted as {architectures})", shown(image)));
+            }
         }
         images
+    }
+
+    /// What messages add about the schedulable architectures, if only they count.
+    fn schedulable(&self) -> String {
+        let schedulable = &self.settings.schedulable_architectures;
+        if !self.within_schedulable || schedulable.is_empty() {
+            return String::new();
+        }
+        format!("; schedulable architectures: {}", join(schedulable))
     }
 
     /// The operating system to place on, with the nodes that run every image there, and those of them that the pod
@@ -287,6 +311,7 @@ impl Decider<'_, '_> {
         placement
             .node_selector
             .extend(self.situation.matched_labels.iter().cloned());
+        let summary = with_additions(summary, &placement);
         let verdict = if self.problems.is_empty() {
             Verdict::Accept { placement, summary }
         } else {
@@ -359,12 +384,9 @@ impl Decider<'_, '_> {
     fn judge_nothing_in_common(&mut self) {
         let settings = self.situation.settings;
         let systems = join(self.evidence.systems.iter().map(|(os, _)| os)).replace(", ", " or ");
-        let images = join(self.evidence.listing());
-        let mut text = format!("no architecture runs every image on {systems}: {images}");
-        if !settings.schedulable_architectures.is_empty() {
-            let schedulable = join(&settings.schedulable_architectures);
-            text.push_str(&format!("; schedulable architectures: {schedulable}"));
-        }
+        let images = join(self.evidence.listing(|_| true));
+        let schedulable = self.evidence.schedulable();
+        let text = format!("no architecture runs every image on {systems}: {images}{schedulable}");
         if self.situation.strict.is_some()
             || settings.on_no_common_architecture == OnNoCommonArchitecture::Reject
         {
@@ -388,15 +410,12 @@ impl Decider<'_, '_> {
                 .constraints
                 .admits_platform(&outcome.os, node)
         };
-        let mut offending = Vec::new();
-        for (image, platforms) in &self.evidence.known {
-            let nodes = self.evidence.nodes(platforms, &outcome.os);
-            if !nodes.iter().any(admits) {
-                offending.push(listed(image, platforms));
-            }
-        }
+        let evidence = self.evidence;
+        let is_offending =
+            |platforms: &Platforms| !evidence.nodes(platforms, &outcome.os).iter().any(admits);
+        let mut offending = evidence.listing(is_offending);
         if offending.is_empty() {
-            offending = self.evidence.listing();
+            offending = evidence.listing(|_| true);
         }
         let selected = self
             .situation
@@ -407,8 +426,10 @@ impl Decider<'_, '_> {
         } else {
             format!("the Pod selects {}, which excludes", join(&selected))
         };
+        let schedulable = self.evidence.schedulable();
         let text = format!(
-            "{selects} every architecture that its images support: {}",
+            "{selects} every architecture that its images support on {}: {}{schedulable}",
+            outcome.os,
             join(offending)
         );
         if action == OnUnsupportedSelection::Reject {
@@ -528,7 +549,7 @@ impl Decider<'_, '_> {
         };
         let constraints = &self.situation.constraints;
         let own_terms_allow = !constraints.selects_in_a_term(Dimension::Architecture)
-            && constraints.every_term_admits(&outcome.os, architecture);
+            && constraints.every_live_term_admits(&outcome.os, &outcome.admitted, architecture);
         if outcome.admitted.contains(architecture) && own_terms_allow {
             return Some(architecture.clone());
         }
@@ -607,6 +628,25 @@ enum Preferred {
     Default,
 }
 
+/// `summary`, saying what was added beside the placement; an object that something was added to isn't unchanged.
+fn with_additions(summary: String, placement: &Placement) -> String {
+    let Some(reason) = summary.strip_prefix("unchanged: ") else {
+        return summary;
+    };
+    let mut added = Vec::new();
+    if !placement.node_selector.is_empty() {
+        added.push("matchNodeLabels");
+    }
+    if !placement.tolerations.is_empty() {
+        added.push("tolerations");
+    }
+    if added.is_empty() {
+        summary
+    } else {
+        format!("only {}: {reason}", added.join(","))
+    }
+}
+
 fn unchanged(reason: &str) -> (Placement, String) {
     (Placement::default(), format!("unchanged: {reason}"))
 }
@@ -637,7 +677,12 @@ fn shown(image: &str) -> String {
 }
 
 fn listed(image: &str, platforms: &Platforms) -> String {
-    format!("{} ({})", shown(image), join(platforms))
+    let shown_platforms = join(platforms.iter().take(MOST_PLATFORMS));
+    let others = match platforms.iter().count().saturating_sub(MOST_PLATFORMS) {
+        0 => String::new(),
+        others => format!(" and {others} more"),
+    };
+    format!("{} ({shown_platforms}{others})", shown(image))
 }
 
 #[cfg(test)]

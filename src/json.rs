@@ -15,6 +15,11 @@ use serde::{
 use serde_json::value::RawValue;
 use thiserror::Error;
 
+/// The most members of an object that are compared whatever their order.
+const MOST_SORTED: usize = 256;
+/// How deep values are compared; the host's parser, like most, goes no deeper.
+const DEEPEST: usize = 128;
+
 /// A JSON value: text that was not looked into, or a value that was opened or made.
 #[derive(Debug)]
 pub enum Json<'a> {
@@ -184,11 +189,49 @@ impl<'a> Json<'a> {
         {
             return true;
         }
-        // Comparing opens values, so it is done on copies.
-        let (one, other) = (self.to_string(), other.to_string());
-        match (Json::parse(&one), Json::parse(&other)) {
-            (Ok(mut one), Ok(mut other)) => equal(&mut one, &mut other),
-            _ => false,
+        self.canonical() == other.canonical()
+    }
+
+    /// A text that is the same for values that are equal as JSON: members sorted, strings without needless escapes. Of
+    /// values that are huge or deeply nested it may differ, never the other way round.
+    pub fn canonical(&self) -> String {
+        // Sorting opens values, so it is done on a copy.
+        let text = self.to_string();
+        match Json::parse(&text) {
+            Ok(mut copy) => {
+                copy.sort(DEEPEST);
+                copy.to_string()
+            }
+            Err(_) => text,
+        }
+    }
+
+    /// The same of an object.
+    pub fn canonical_object(object: &Object<'_>) -> String {
+        let text = serde_json::to_string(object).unwrap_or_default();
+        match Json::parse(&text) {
+            Ok(copy) => copy.canonical(),
+            Err(_) => text,
+        }
+    }
+
+    fn sort(&mut self, depth: usize) {
+        let Some(depth) = depth.checked_sub(1) else {
+            return;
+        };
+        if let Some(object) = self.as_object() {
+            // Insertion is quadratic, so large objects keep their order: in another one they count as another value.
+            if object.0.len() <= MOST_SORTED {
+                for member in std::mem::take(&mut object.0) {
+                    let at = object.0.partition_point(|(key, _)| *key <= member.0);
+                    object.0.insert(at, member);
+                }
+            }
+            object.0.iter_mut().for_each(|(_, value)| value.sort(depth));
+        } else if let Some(elements) = self.as_array() {
+            elements.iter_mut().for_each(|element| element.sort(depth));
+        } else if let Some(text) = self.as_str() {
+            *self = Self::String(text.into_owned());
         }
     }
 
@@ -237,31 +280,6 @@ impl<'a, T: Into<Json<'a>>> FromIterator<T> for Json<'a> {
 impl fmt::Display for Json<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
-    }
-}
-
-fn equal(one: &mut Json<'_>, other: &mut Json<'_>) -> bool {
-    if one.type_name() != other.type_name() {
-        return false;
-    }
-    if let (Some(one), Some(other)) = (one.as_object(), other.as_object()) {
-        return one.0.len() == other.0.len()
-            && one.0.iter_mut().all(|(key, value)| {
-                other
-                    .get(key)
-                    .is_some_and(|counterpart| equal(value, counterpart))
-            });
-    }
-    if let (Some(one), Some(other)) = (one.as_array(), other.as_array()) {
-        return one.len() == other.len()
-            && one
-                .iter_mut()
-                .zip(other)
-                .all(|(one, other)| equal(one, other));
-    }
-    match (one.as_str(), other.as_str()) {
-        (Some(one), Some(other)) => one == other,
-        _ => one.text() == other.text(),
     }
 }
 
@@ -519,6 +537,8 @@ mod tests {
     #[case::another_type("1", r#""1""#, false)]
     #[case::numbers("1", "2", false)]
     #[case::empty("{}", "{ }", true)]
+    #[case::nested(r#"{"a":[{"c":1,"b":"\u0062"}]}"#, r#"{"a":[{"b":"b","c":1}]}"#, true)]
+    #[case::deeper_than_the_stack(&format!("{}{}", "[".repeat(50_000), "]".repeat(50_000)), "[]", false)]
     fn values_are_equal_as_json(#[case] one: &str, #[case] other: &str, #[case] expected: bool) {
         let (one, other) = (parse(one), parse(other));
         assert_eq!(one.equals(&other), expected);

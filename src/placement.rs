@@ -6,7 +6,11 @@
 
 use std::borrow::Cow;
 
-use crate::json::{Json, Mismatch, Object, Prior};
+use crate::{
+    json::{Json, Mismatch, Object, Prior},
+    platform::{ARCHITECTURE_LABEL, OS_LABEL},
+    settings::{LabelKey, Settings},
+};
 use k8s_openapi::api::core::v1::{NodeSelectorRequirement, PreferredSchedulingTerm, Toleration};
 
 /// The annotation of the pod (template) that records what was added.
@@ -15,6 +19,9 @@ pub const ANNOTATION: &str = "node-architecture-policy/placement";
 /// The paths of what may have to be made.
 const REQUIRED_PATH: &str = "spec.affinity.nodeAffinity.required";
 const PREFERRED_PATH: &str = "spec.affinity.nodeAffinity.preferred";
+
+/// The longest record that is read; those that are written are far shorter.
+const LONGEST_RECORD: usize = 16 * 1024;
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
@@ -328,8 +335,11 @@ fn term_path(index: usize) -> String {
 
 /// Takes an earlier placement out of the pod (template), as its annotation records it. What was changed since is the
 /// user's and stays. Returns whether there was a record.
-pub fn strip(template: &mut Object<'_>) -> bool {
-    let Some(record) = recorded(template) else {
+///
+/// Anybody can write an annotation, so it counts only for what a policy with `settings` writes: labels of the node's
+/// architecture and operating system, and those that `matchNodeLabels` names.
+pub fn strip(template: &mut Object<'_>, settings: &Settings) -> bool {
+    let Some(record) = recorded(template, settings) else {
         return false;
     };
     if let Some(spec) = template.get_object("spec") {
@@ -364,9 +374,32 @@ pub fn strip(template: &mut Object<'_>) -> bool {
     true
 }
 
-fn recorded(template: &mut Object<'_>) -> Option<Record> {
+/// Whether the pod (template) has a record of an earlier placement.
+pub fn is_recorded(template: &mut Object<'_>, settings: &Settings) -> bool {
+    recorded(template, settings).is_some()
+}
+
+fn recorded(template: &mut Object<'_>, settings: &Settings) -> Option<Record> {
     let annotations = template.get_object("metadata")?.get_object("annotations")?;
-    Record::from_annotation(&annotations.get_str(ANNOTATION)?)
+    let text = annotations.get_str(ANNOTATION)?;
+    if text.len() > LONGEST_RECORD {
+        return None;
+    }
+    let mut record = Record::from_annotation(&text)?;
+    record.node_selector.retain(|(key, _)| {
+        let is_matched = |matched: &LabelKey| matched.as_str() == key;
+        is_ours(key) || settings.match_node_labels.iter().any(is_matched)
+    });
+    record.requirements.retain(|(requirement, _)| {
+        let requirement = Json::parse(requirement).ok();
+        let key = requirement.and_then(|mut json| json.as_object()?.text("key"));
+        key.is_some_and(|key| is_ours(&key))
+    });
+    Some(record)
+}
+
+fn is_ours(key: &str) -> bool {
+    key == ARCHITECTURE_LABEL || key == OS_LABEL
 }
 
 fn strip_node_affinity(record: &Record, node_affinity: &mut Object<'_>) {
@@ -404,11 +437,17 @@ fn strip_node_affinity(record: &Record, node_affinity: &mut Object<'_>) {
 
 /// Removes the last element that equals each of `values`, which are JSON.
 fn remove_each(list: &mut Vec<Json<'_>>, values: &[String]) {
+    if values.is_empty() {
+        return;
+    }
+    let mut present: Vec<String> = list.iter().map(Json::canonical).collect();
     for value in values.iter().rev() {
-        let found = Json::parse(value)
-            .ok()
-            .and_then(|value| list.iter().rposition(|element| element.equals(&value)));
-        if let Some(index) = found {
+        let Ok(value) = Json::parse(value) else {
+            continue;
+        };
+        let value = value.canonical();
+        if let Some(index) = present.iter().rposition(|element| *element == value) {
+            present.remove(index);
             list.remove(index);
         }
     }

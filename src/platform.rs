@@ -23,14 +23,15 @@ pub struct Architecture(Cow<'static, str>);
 
 impl Architecture {
     /// The architecture that `name` means, in whichever notation: lower-cased, aliases resolved, a variant after a
-    /// slash dropped. `None` where it can't be the name of an architecture (empty, `unknown`, anything but ASCII
+    /// slash (`v7`) dropped. `None` where it can't be the name of an architecture (empty, `unknown`, anything but ASCII
     /// letters and digits). Design, section 6, step 4.
     pub fn parse(name: &str) -> Option<Self> {
         let lower = name.to_ascii_lowercase();
-        if lower == "arm64/v8" {
-            return Some(Self(Cow::Borrowed("arm64")));
-        }
-        let base = lower.split('/').next().unwrap_or_default();
+        let base = match lower.split_once('/') {
+            Some((base, variant)) if is_variant(variant) => base,
+            Some(_) => return None,
+            None => lower.as_str(),
+        };
         let known = match base {
             "amd64" | "x86_64" | "x86-64" | "x64" => "amd64",
             "arm64" | "aarch64" | "armv8" => "arm64",
@@ -71,11 +72,13 @@ pub struct Os(Cow<'static, str>);
 
 impl Os {
     /// The operating system that `name` means: lower-cased. `None` where it can't be the name of one (empty,
-    /// `unknown`, anything but ASCII letters and digits).
+    /// `unknown`, `any`, anything but ASCII letters and digits).
     pub fn parse(name: &str) -> Option<Self> {
         match name {
             "linux" => Some(Self::linux()),
-            _ => name_of(&name.to_ascii_lowercase()).map(|name| Self(Cow::Owned(name))),
+            _ => name_of(&name.to_ascii_lowercase())
+                .filter(|name| name != "any")
+                .map(|name| Self(Cow::Owned(name))),
         }
     }
 
@@ -94,6 +97,13 @@ impl fmt::Display for Os {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)
     }
+}
+
+/// Whether `text` is the variant of an architecture, such as `v8`.
+fn is_variant(text: &str) -> bool {
+    text.strip_prefix('v').is_some_and(|number| {
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
 }
 
 fn name_of(lower: &str) -> Option<String> {
@@ -131,7 +141,7 @@ impl Platform {
         let os = Os::parse(parts.next()?)?;
         let architecture = Architecture::parse(parts.next()?)?;
         let variant = parts.next().map(str::to_ascii_lowercase);
-        if parts.next().is_some() || variant.as_deref() == Some("") {
+        if parts.next().is_some() || variant.as_deref().is_some_and(|text| !is_variant(text)) {
             return None;
         }
         Some(Self {
@@ -200,6 +210,8 @@ mod tests {
     #[case::space("amd 64")]
     #[case::not_ascii("ämd64")]
     #[case::only_a_variant("/v7")]
+    #[case::a_platform("linux/amd64")]
+    #[case::no_variant_after_the_slash("arm64/")]
     #[case::too_long_for_a_label(&"a".repeat(64))]
     fn what_cannot_be_a_label_value_is_no_architecture(#[case] name: &str) {
         assert_eq!(Architecture::parse(name), None);
@@ -211,6 +223,8 @@ mod tests {
     #[case::windows("windows/amd64", Some("windows/amd64"))]
     #[case::no_architecture("linux", None)]
     #[case::empty_variant("linux/arm/", None)]
+    #[case::any_os("any/amd64", None)]
+    #[case::odd_variant("linux/arm/v7 beta", None)]
     #[case::four_parts("linux/arm/v7/x", None)]
     #[case::no_os("/amd64", None)]
     fn a_platform_is_read_from_its_notation(#[case] text: &str, #[case] expected: Option<&str>) {

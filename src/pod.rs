@@ -137,13 +137,17 @@ fn requirement(
 }
 
 /// Reads each object of a list.
-fn each<'a, T>(
+fn each<'a, T: Default>(
     list: Option<&mut Vec<Json<'a>>>,
     path: &str,
     read: impl Fn(&mut Object<'a>, &str) -> Result<T, Mismatch>,
 ) -> Result<Vec<T>, Mismatch> {
     let mut all = Vec::new();
     for element in list.into_iter().flatten() {
+        if element.is_null() {
+            all.push(T::default());
+            continue;
+        }
         let mismatch = Mismatch::new(path, "a list of objects", element);
         all.push(read(element.as_object().ok_or(mismatch)?, path)?);
     }
@@ -153,6 +157,7 @@ fn each<'a, T>(
 fn string(value: &Json<'_>, path: &str) -> Result<String, Mismatch> {
     match value.as_str() {
         Some(text) => Ok(text.into_owned()),
+        None if value.is_null() => Ok(String::new()),
         None => Err(Mismatch::new(path, "strings as values", value)),
     }
 }

@@ -5,12 +5,16 @@ use crate::{
     host::Host,
     image::{Image, Lookups, images_of},
     json::{Json, Mismatch, Object},
-    placement::{apply, strip},
+    placement::{apply, is_recorded, strip},
     pod::{self, Labels},
     response::Response,
     settings::Settings,
+    text::{elide_end, one_line},
     workload::{Kind, Scope, Workload},
 };
+
+/// The longest name of an object in the log: the longest that the API server takes.
+const LONGEST_NAME: usize = 253;
 
 /// Answers `validate`: `payload` is the JSON of `{"request": …, "settings": …}`.
 ///
@@ -54,12 +58,17 @@ fn evaluate<'a>(
     settings: &Settings,
     host: &mut dyn Host,
 ) -> Result<Response<'a>, Mismatch> {
-    let kind = workload.kind;
+    let (kind, images_are_placed) = (workload.kind, workload.images_are_placed);
     let strict = settings.strict_in(&workload.namespace);
     let Some(template) = workload.template()? else {
         return Ok(Response::out_of_scope("no Pod template"));
     };
-    let was_placed = settings.annotate && strip(template);
+    // How it came, where an earlier placement may come out the same.
+    let before = (settings.annotate && is_recorded(template, settings))
+        .then(|| Json::canonical_object(template));
+    if before.is_some() {
+        strip(template, settings);
+    }
     let mut labels = Labels::read(template, settings)?;
     let Some(spec) = template.member("spec", "spec")? else {
         return Ok(Response::out_of_scope("no Pod spec"));
@@ -84,12 +93,21 @@ fn evaluate<'a>(
         let mut lookups = Lookups::new(host, settings, has_runtime_class);
         gather(&mut evidence, images, &mut lookups);
     }
-    let decision = decide(&situation, &evidence);
+    let mut decision = decide(&situation, &evidence);
 
-    let mut is_changed = was_placed;
-    if let Verdict::Accept { placement, .. } = &decision.verdict {
-        is_changed |= !placement.is_empty();
-        apply(template, placement, settings.annotate)?;
+    let mut is_changed = false;
+    if let Verdict::Accept { placement, summary } = &mut decision.verdict {
+        let is_known = decision.failed_lookups == 0;
+        if before.is_some() && images_are_placed && !is_known {
+            // It was placed when its images could be read. That they can't be now is no reason to let it go anywhere.
+            *summary = "unchanged: its earlier placement stands".to_owned();
+        } else {
+            apply(template, placement, settings.annotate)?;
+            is_changed = match before {
+                Some(before) => before != Json::canonical_object(template),
+                None => !placement.is_empty(),
+            };
+        }
     }
     log(&decision, is_changed, &mut workload, host);
     Ok(Response::from_decision(
@@ -117,12 +135,14 @@ fn log(decision: &Decision, is_changed: bool, workload: &mut Workload<'_>, host:
     };
     let name = object_name(&mut workload.object);
     let kind = workload.kind.name();
-    let message = format!("{outcome} {kind} {}/{name}: {detail}", workload.namespace);
+    let bounded = |text: &str| elide_end(&one_line(text), LONGEST_NAME);
+    let (namespace, name) = (bounded(&workload.namespace), bounded(&name));
+    let message = one_line(&format!("{outcome} {kind} {namespace}/{name}: {detail}"));
     let event = Object::default()
         .with("level", level)
         .with("message", message.as_str())
         .with("kind", kind)
-        .with("namespace", workload.namespace.as_str())
+        .with("namespace", namespace.as_str())
         .with("name", name.as_str());
     host.log(Json::Object(event).to_string().as_bytes());
 }

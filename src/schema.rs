@@ -12,7 +12,9 @@ use crate::{
 };
 
 /// The architectures that [`Architecture::parse`] takes: GOARCH names and the aliases with other characters in them.
-const ARCHITECTURE: &str = "([A-Za-z0-9]{1,63}|[xX]86[_-]64)(/[A-Za-z0-9]+)?";
+const ARCHITECTURE: &str = "([A-Za-z0-9]{1,63}|[xX]86[_-]64)(/[vV][0-9]+)?";
+/// What says nothing, in any case, with a variant or without.
+const UNKNOWN: &str = "^[uU][nN][kK][nN][oO][wW][nN](/|$)";
 const OS: &str = "[A-Za-z0-9]{1,63}";
 const LABEL_NAME: &str = "[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?";
 const SUBDOMAIN: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
@@ -37,6 +39,13 @@ pub fn settings_schema() -> Value {
         members.remove("required");
         if let Some(Value::Object(properties)) = members.get_mut("properties") {
             properties.values_mut().for_each(allow_null);
+            // Within strict too, `null` means the default.
+            let strict = properties
+                .get_mut("strict")
+                .and_then(|strict| strict.get_mut("properties"));
+            if let Some(Value::Object(members)) = strict {
+                members.values_mut().for_each(allow_null);
+            }
         }
     }
     schema
@@ -122,7 +131,7 @@ leaf_schema!(
     json_schema!({
         "type": "string",
         "pattern": format!("^{ARCHITECTURE}$"),
-        "not": {"enum": ["unknown"]}
+        "not": {"type": "string", "pattern": UNKNOWN}
     })
 );
 leaf_schema!(
@@ -131,13 +140,14 @@ leaf_schema!(
     json_schema!({
         "type": "string",
         "pattern": format!("^{OS}$"),
-        "not": {"enum": ["unknown"]}
+        "not": {"type": "string", "pattern": "^([aA][nN][yY]|[uU][nN][kK][nN][oO][wW][nN])$"}
     })
 );
 leaf_schema!(
     Platform,
     "Platform",
-    json_schema!({"type": "string", "pattern": format!("^{OS}/[A-Za-z0-9_-]+(/[A-Za-z0-9]+)?$")})
+    json_schema!({"type": "string", "pattern": format!("^{OS}/([A-Za-z0-9]{{1,63}}|[xX]86[_-]64)(/[vV][0-9]+)?$"),
+        "not": {"type": "string", "pattern": "^([aA][nN][yY]|[uU][nN][kK][nN][oO][wW][nN])/"}})
 );
 leaf_schema!(
     LabelKey,
@@ -175,7 +185,7 @@ leaf_schema!(
         "properties": {
             "key": {"type": ["string", "null"], "pattern": format!("^(({SUBDOMAIN}/)?{LABEL_NAME})?$")},
             "operator": {"enum": ["Equal", "Exists", "", null]},
-            "value": {"type": ["string", "null"]},
+            "value": {"type": ["string", "null"], "pattern": format!("^({LABEL_NAME})?$")},
             "effect": {"enum": ["NoSchedule", "PreferNoSchedule", "NoExecute", "", null]},
             "tolerationSeconds": {"type": ["integer", "null"]}
         },

@@ -1,4 +1,4 @@
-//! Small sorted sets: a handful of architectures or platforms, for which a tree would be mostly code.
+//! Sorted sets and maps in a vector: mostly a handful of values, for which a tree would be mostly code.
 
 /// A set of values, sorted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +60,36 @@ impl<'s, T> IntoIterator for &'s SortedSet<T> {
     }
 }
 
+/// Values by a text, sorted by it.
+#[derive(Debug)]
+pub struct SortedMap<V>(Vec<(String, V)>);
+
+impl<V> Default for SortedMap<V> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<V> SortedMap<V> {
+    fn position(&self, key: &str) -> Result<usize, usize> {
+        self.0
+            .binary_search_by(|(known, _)| known.as_str().cmp(key))
+    }
+
+    /// The value of `key`.
+    pub fn get(&self, key: &str) -> Option<&V> {
+        let position = self.position(key).ok()?;
+        self.0.get(position).map(|(_, value)| value)
+    }
+
+    /// Sets the value of `key`, unless it has one.
+    pub fn insert(&mut self, key: String, value: V) {
+        if let Err(position) = self.position(&key) {
+            self.0.insert(position, (key, value));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,5 +99,17 @@ mod tests {
         let set: SortedSet<i32> = [3, 1, 3, 2, 1].into_iter().collect();
         assert_eq!(set.iter().copied().collect::<Vec<_>>(), [1, 2, 3]);
         assert!(set.contains(&2) && !set.contains(&4) && !set.is_empty());
+    }
+
+    #[test]
+    fn a_map_finds_what_was_put_in_first() {
+        let mut map = SortedMap::default();
+        for (key, value) in [("b", 1), ("a", 2), ("b", 3)] {
+            map.insert(key.to_owned(), value);
+        }
+        assert_eq!(
+            (map.get("a"), map.get("b"), map.get("c")),
+            (Some(&2), Some(&1), None)
+        );
     }
 }

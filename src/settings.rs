@@ -91,7 +91,7 @@ pub struct Settings {
     /// Namespaces in which whatever is unclear or unsupported is rejected.
     pub strict: Option<Strict>,
     /// No lookup starts after this many milliseconds; the rest count as failed lookups. 0: no limit.
-    #[cfg_attr(feature = "schema", schemars(with = "u32", extend("default" = DEFAULT_BUDGET)))]
+    #[cfg_attr(feature = "schema", schemars(with = "u32", range(max = u32::MAX), extend("default" = DEFAULT_BUDGET)))]
     pub lookup_budget_milliseconds: u32,
     /// Whether the decision is recorded in an annotation of the Pod, so that a later evaluation can take it back.
     #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
@@ -438,7 +438,12 @@ impl Reader {
 
     /// The rules that span several settings.
     fn across(&mut self, settings: &Settings, preferred_is_given: bool) {
-        if !settings.architecture_weights.is_empty()
+        // A value that couldn't be read is one error, not two.
+        let is_read = |key: &str| !self.errors.iter().any(|error| error.starts_with(key));
+        let enforcement_is_read = is_read("preferenceEnforcement:");
+        let fallback_is_read = is_read("fallbackArchitecture:");
+        if enforcement_is_read
+            && !settings.architecture_weights.is_empty()
             && settings.preference_enforcement != PreferenceEnforcement::Preferred
         {
             self.errors.push(
@@ -446,7 +451,8 @@ impl Reader {
                     .to_owned(),
             );
         }
-        if settings.on_lookup_failure == OnLookupFailure::Fallback
+        if fallback_is_read
+            && settings.on_lookup_failure == OnLookupFailure::Fallback
             && settings.fallback_architecture.is_none()
         {
             self.errors.push(
@@ -720,9 +726,9 @@ impl Reader {
         };
         let mut seen = Architectures::default();
         for (key, member) in members.iter_mut() {
+            let architecture = Architecture::parse(key);
             let key = elide_end(&one_line(key), LONGEST_VALUE);
             let path = format!("{path}.{key}");
-            let architecture = Architecture::parse(&key);
             match &architecture {
                 None => self.errors.push(format!(
                     "{path}: \"{key}\" is not an architecture, {ARCHITECTURE_REMEDY}"

@@ -21,10 +21,14 @@ pub fn join<T: Display>(items: impl IntoIterator<Item = T>) -> String {
 
 /// `text` on one line: white space and control characters become single spaces.
 pub fn one_line(text: &str) -> String {
-    text.split(|letter: char| letter.is_whitespace() || letter.is_control())
-        .filter(|word| !word.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ")
+    let mut line = String::with_capacity(text.len());
+    for word in text.split(|letter: char| letter.is_whitespace() || letter.is_control()) {
+        if !word.is_empty() && !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line
 }
 
 /// `text`, cut at its end to at most `longest` bytes.

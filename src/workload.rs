@@ -2,7 +2,10 @@
 //!
 //! Design, section 3.
 
-use crate::json::{Json, Mismatch, Object};
+use crate::{
+    image::images_of,
+    json::{Json, Mismatch, Object},
+};
 
 /// The kinds of object that are or hold a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +86,9 @@ pub struct Workload<'a> {
     pub kind: Kind,
     /// The namespace it is in; empty where neither the request nor the object says.
     pub namespace: String,
+    /// Whether an earlier placement is that of the same images: of a Pod that was made from a template, or of an update
+    /// that leaves the images as they are.
+    pub images_are_placed: bool,
     /// The object.
     pub object: Json<'a>,
 }
@@ -117,25 +123,29 @@ impl<'a> Scope<'a> {
         let mismatch = Mismatch::new("object", "an object", &object);
         let members = object.as_object().ok_or(mismatch)?;
         let mut namespace = request.text("namespace");
+        let mut images_are_placed = false;
         if let Some(metadata) = members.get_object("metadata") {
             if metadata.get_some("deletionTimestamp").is_some() {
                 return Ok(Scope::Out("being deleted"));
             }
-            if let Some(reason) = owned(kind, metadata) {
-                return Ok(Scope::Out(reason));
+            match owned(kind, metadata) {
+                Ownership::OutOfScope(reason) => return Ok(Scope::Out(reason)),
+                Ownership::Controlled => images_are_placed = true,
+                Ownership::Free => {}
             }
             namespace = namespace.or_else(|| metadata.text("namespace"));
         }
 
-        if is_update
-            && let Some(old_object) = request.get("oldObject")
-            && has_template_of(kind, &mut object, old_object)
-        {
-            return Ok(Scope::Out("its Pod template is unchanged"));
+        if is_update && let Some(old_object) = request.get("oldObject") {
+            if has_template_of(kind, &mut object, old_object) {
+                return Ok(Scope::Out("its Pod template is unchanged"));
+            }
+            images_are_placed = has_images_of(kind, &mut object, old_object);
         }
         let mut workload = Workload {
             kind,
             namespace: namespace.unwrap_or_default(),
+            images_are_placed,
             object,
         };
         let Some(template) = workload.template()? else {
@@ -168,10 +178,21 @@ impl<'a> Workload<'a> {
     }
 }
 
-/// Why an object with these owners isn't the policy's business: a DaemonSet's Pod is bound to its node, and what
-/// another controller made would be changed back by it.
-fn owned(kind: Kind, metadata: &mut Object<'_>) -> Option<&'static str> {
-    for owner in metadata.get_array("ownerReferences")? {
+/// What the owners of an object mean for it.
+enum Ownership {
+    /// It isn't the policy's business: a DaemonSet's Pod is bound to its node, and what another controller made would be
+    /// changed back by it.
+    OutOfScope(&'static str),
+    /// A Pod that a controller made from its template.
+    Controlled,
+    /// Nothing.
+    Free,
+}
+
+fn owned(kind: Kind, metadata: &mut Object<'_>) -> Ownership {
+    let mut ownership = Ownership::Free;
+    let owners = metadata.get_array("ownerReferences");
+    for owner in owners.into_iter().flatten() {
         let Some(owner) = owner.as_object() else {
             continue;
         };
@@ -179,7 +200,7 @@ fn owned(kind: Kind, metadata: &mut Object<'_>) -> Option<&'static str> {
             .get("controller")
             .is_some_and(|controller| controller.as_bool() == Some(true));
         if kind != Kind::Pod && is_controller {
-            return Some("owned by a controller");
+            return Ownership::OutOfScope("owned by a controller");
         }
         let is_daemon_set = owner
             .get_str("kind")
@@ -188,10 +209,13 @@ fn owned(kind: Kind, metadata: &mut Object<'_>) -> Option<&'static str> {
                 .get_str("apiVersion")
                 .is_some_and(|version| version.starts_with("apps/"));
         if kind == Kind::Pod && is_daemon_set {
-            return Some("a Pod of a DaemonSet");
+            return Ownership::OutOfScope("a Pod of a DaemonSet");
+        }
+        if is_controller {
+            ownership = Ownership::Controlled;
         }
     }
-    None
+    ownership
 }
 
 /// Whether the old object has the same pod template as the new one.
@@ -201,6 +225,16 @@ fn has_template_of(kind: Kind, object: &mut Json<'_>, old_object: &mut Json<'_>)
         (Some(new), Some(old)) => new.equals(old),
         _ => false,
     }
+}
+
+/// Whether the old object has the same images as the new one.
+fn has_images_of(kind: Kind, object: &mut Json<'_>, old_object: &mut Json<'_>) -> bool {
+    let images = |json: &mut Json<'_>| {
+        let template = find(json, kind.template_path())?.as_object()?;
+        images_of(template.get_object("spec")?, true).ok()
+    };
+    let (new, old) = (images(object), images(old_object));
+    new.is_some() && new == old
 }
 
 fn find<'p, 'a>(json: &'p mut Json<'a>, path: &[&str]) -> Option<&'p mut Json<'a>> {

@@ -70,13 +70,22 @@ impl Exchange {
         })
     }
 
-    fn lookup(&self) -> Result<Lookup> {
+    /// The question and its answer.
+    ///
+    /// # Errors
+    /// Where the question is none that the policy asks.
+    pub fn parts(&self) -> Result<(Lookup, Result<String, String>)> {
         let request = yaml_serde::from_str(&self.request)
             .with_context(|| format!("not a lookup: {}", self.request.trim_end()))?;
-        Ok(match request {
+        let lookup = match request {
             Request::OciManifest { image } => Lookup::Manifest(image),
             Request::OciManifestAndConfig { image } => Lookup::ManifestAndConfig(image),
-        })
+        };
+        let answer = match self.response.clone() {
+            Response::Success { payload } => Ok(payload),
+            Response::Error { message } => Err(message),
+        };
+        Ok((lookup, answer))
     }
 }
 
@@ -108,14 +117,9 @@ impl Session {
             .into_iter()
             .enumerate()
             .map(|(index, exchange)| {
-                let lookup = exchange
-                    .lookup()
-                    .with_context(|| format!("exchange {}", index + 1))?;
-                let answer = match exchange.response {
-                    Response::Success { payload } => Ok(payload),
-                    Response::Error { message } => Err(message),
-                };
-                Ok((lookup, answer))
+                exchange
+                    .parts()
+                    .with_context(|| format!("exchange {}", index + 1))
             })
             .collect::<Result<_>>()?;
         Ok(Self {

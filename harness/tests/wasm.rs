@@ -200,6 +200,56 @@ fn a_session_that_does_not_fit_is_an_error_and_no_verdict() {
     }
 }
 
+/// The response to a Pod with this spec and metadata, and the pod after it.
+fn placed(spec: Value, metadata: Value) -> Value {
+    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec});
+    let request = request::creation_of(pod.clone()).unwrap();
+    let registry = Registry {
+        latency: Duration::ZERO,
+    };
+    let evaluation = policy()
+        .evaluate(&request, &json!({}), Box::new(registry), Allowed::all())
+        .unwrap();
+    assert_eq!(
+        evaluation.response.annotation("placement"),
+        Some("nodeSelector=amd64")
+    );
+    let mut after = evaluation.response.patched(&pod).unwrap();
+    assert_eq!(after["spec"]["nodeSelector"]["kubernetes.io/arch"], "amd64");
+    after["spec"]
+        .as_object_mut()
+        .unwrap()
+        .remove("nodeSelector");
+    let annotations = after["metadata"]["annotations"].as_object_mut().unwrap();
+    annotations.remove("node-architecture-policy/placement");
+    assert_eq!(after["spec"], pod["spec"]);
+    after
+}
+
+#[test]
+fn a_pod_of_a_megabyte_is_placed() {
+    let spec = json!({"containers": [{"image": "a", "env": [{"name": "BIG", "value": "x".repeat(1_000_000)}]}]});
+    placed(spec, json!({"name": "app"}));
+}
+
+#[test]
+fn a_pod_of_a_thousand_containers_is_placed() {
+    let containers: Vec<Value> = (0..1_000)
+        .map(|number| json!({"name": format!("c{number}"), "image": format!("image{}", number % 100)}))
+        .collect();
+    placed(json!({"containers": containers}), json!({"name": "app"}));
+}
+
+#[test]
+fn a_pod_of_ten_thousand_annotations_keeps_them() {
+    let annotations: serde_json::Map<String, Value> = (0..10_000)
+        .map(|number| (format!("example.com/a{number}"), json!("value")))
+        .collect();
+    let metadata = json!({"name": "app", "annotations": annotations});
+    let after = placed(json!({"containers": [{"image": "a"}]}), metadata.clone());
+    assert_eq!(after["metadata"]["annotations"], metadata["annotations"]);
+}
+
 /// The resident memory of this process, in KiB, where the system tells.
 fn resident() -> Option<u64> {
     let status = fs::read_to_string(Path::new("/proc/self/status")).ok()?;

@@ -345,6 +345,45 @@ fn a_fallback_is_good_for_every_operating_system() {
     assert_eq!(case.verdict(), "nodeSelector=amd64");
 }
 
+#[test]
+fn images_that_count_as_the_fallback_are_named() {
+    let settings = json!({"onLookupFailure": "fallback", "fallbackArchitecture": "amd64", "onUnsupportedSelection": "reject"});
+    let conflict = case(settings.clone(), json!({})).image("side", &["linux/arm64"]);
+    assert_eq!(
+        conflict.failed("app").verdict(),
+        "rejected: no architecture runs every image on linux: side (linux/arm64), app (counted as amd64)"
+    );
+    let selected = json!({"nodeSelector": {"kubernetes.io/arch": "arm64"}});
+    assert_eq!(
+        case(settings, selected).failed("app").verdict(),
+        "rejected: the Pod selects arm64, which excludes every architecture that its images support on linux: app (counted as amd64)"
+    );
+}
+
+#[test]
+fn a_message_about_exclusion_names_the_schedulable_architectures() {
+    let settings =
+        json!({"schedulableArchitectures": ["amd64"], "onUnsupportedSelection": "reject"});
+    let spec = terms(json!([arch("NotIn", &["amd64"])]));
+    assert_eq!(
+        multi(settings, spec).verdict(),
+        "rejected: the Pod's node affinity excludes every architecture that its images support on linux: app (linux/amd64, linux/arm64); schedulable architectures: amd64"
+    );
+}
+
+#[test]
+fn a_long_list_of_platforms_is_cut() {
+    let platforms: Vec<String> = (0..20).map(|number| format!("linux/a{number}")).collect();
+    let platforms: Vec<&str> = platforms.iter().map(String::as_str).collect();
+    let verdict = case(json!({"schedulableArchitectures": ["amd64"]}), json!({}))
+        .image("app", &platforms)
+        .verdict();
+    assert!(
+        verdict.contains(" and 8 more); schedulable architectures: amd64"),
+        "{verdict}"
+    );
+}
+
 // --- what the user already said
 
 #[rstest]
@@ -364,11 +403,11 @@ fn a_pod_that_selects_its_architecture_is_left_alone(#[case] spec: Value) {
 }
 
 #[rstest]
-#[case::selector(json!({"nodeSelector": {"kubernetes.io/arch": "s390x"}}), "the Pod selects s390x, which excludes every architecture that its images support: app (linux/amd64, linux/arm64)")]
-#[case::terms(terms(json!([arch("In", &["s390x", "riscv64"])])), "the Pod selects riscv64, s390x, which excludes every architecture that its images support: app (linux/amd64, linux/arm64)")]
-#[case::keys_that_disagree(json!({"nodeSelector": {"kubernetes.io/arch": "amd64", "beta.kubernetes.io/arch": "arm64"}}), "the Pod selects amd64, arm64, which excludes every architecture that its images support: app (linux/amd64, linux/arm64)")]
-#[case::excluded(terms(json!([arch("NotIn", &["amd64", "arm64"])])), "the Pod's node affinity excludes every architecture that its images support: app (linux/amd64, linux/arm64)")]
-#[case::only_an_empty_term(terms(json!([{}])), "the Pod's node affinity excludes every architecture that its images support: app (linux/amd64, linux/arm64)")]
+#[case::selector(json!({"nodeSelector": {"kubernetes.io/arch": "s390x"}}), "the Pod selects s390x, which excludes every architecture that its images support on linux: app (linux/amd64, linux/arm64)")]
+#[case::terms(terms(json!([arch("In", &["s390x", "riscv64"])])), "the Pod selects riscv64, s390x, which excludes every architecture that its images support on linux: app (linux/amd64, linux/arm64)")]
+#[case::keys_that_disagree(json!({"nodeSelector": {"kubernetes.io/arch": "amd64", "beta.kubernetes.io/arch": "arm64"}}), "the Pod selects amd64, arm64, which excludes every architecture that its images support on linux: app (linux/amd64, linux/arm64)")]
+#[case::excluded(terms(json!([arch("NotIn", &["amd64", "arm64"])])), "the Pod's node affinity excludes every architecture that its images support on linux: app (linux/amd64, linux/arm64)")]
+#[case::only_an_empty_term(terms(json!([{}])), "the Pod's node affinity excludes every architecture that its images support on linux: app (linux/amd64, linux/arm64)")]
 fn an_unsupported_selection_is_ignored_warned_of_or_rejected(
     #[case] spec: Value,
     #[case] text: &str,
@@ -406,6 +445,7 @@ fn a_selection_is_held_to_the_images_and_not_to_the_schedulable_architectures() 
 #[case::not_in_one_of_two_terms(terms(json!([arch("NotIn", &["amd64"]), zone()])), "nodeAffinity=amd64,arm64")]
 #[case::one_term_selects(terms(json!([arch("In", &["arm64"]), zone()])), "nodeAffinity=amd64,arm64")]
 #[case::other_labels(terms(json!([zone()])), "nodeSelector=amd64")]
+#[case::a_dead_term_beside(terms(json!([arch("DoesNotExist", &[]), zone()])), "nodeSelector=amd64")]
 #[case::os_selected(json!({"nodeSelector": {"kubernetes.io/os": "linux"}}), "nodeSelector=amd64")]
 fn a_preference_never_contradicts_the_users_terms(#[case] spec: Value, #[case] expected: &str) {
     assert_eq!(multi(json!({}), spec).verdict(), expected);
@@ -577,7 +617,7 @@ fn strict(mut case: Case) -> Case {
 #[case::failed_lookup(multi(json!({}), json!({})).failed("x"), "rejected: cannot tell which platforms these images support: x (not authorized)")]
 #[case::missing_os(case(json!({}), json!({})).image("a", &["any/arm64"]), "rejected: a doesn't say which operating system it needs")]
 #[case::nothing_in_common(case(json!({"onNoCommonArchitecture": "warn"}), json!({})).image("a", &["linux/arm64"]).image("b", &["linux/s390x", "linux/arm64/v8"]).image("c", &["linux/amd64"]), "rejected: c (linux/amd64) doesn't support arm64 on linux; no architecture runs every image on linux: a (linux/arm64), b (linux/arm64/v8, linux/s390x), c (linux/amd64)")]
-#[case::unsupported_selection(multi(json!({"onUnsupportedSelection": "ignore"}), json!({"nodeSelector": {"kubernetes.io/arch": "s390x"}})), "rejected: the Pod selects s390x, which excludes every architecture that its images support: app (linux/amd64, linux/arm64)")]
+#[case::unsupported_selection(multi(json!({"onUnsupportedSelection": "ignore"}), json!({"nodeSelector": {"kubernetes.io/arch": "s390x"}})), "rejected: the Pod selects s390x, which excludes every architecture that its images support on linux: app (linux/amd64, linux/arm64)")]
 #[case::required_architecture(multi(json!({}), json!({})).image("b", &["linux/amd64"]).image("c", &["linux/amd64"]), "rejected: b (linux/amd64) doesn't support arm64 on linux; c (linux/amd64) doesn't support arm64 on linux")]
 #[case::everything_in_order(multi(json!({}), json!({})), "nodeSelector=amd64")]
 fn a_strict_namespace_rejects_whatever_is_unclear(#[case] case: Case, #[case] expected: &str) {

@@ -44,7 +44,7 @@ impl LookupFailure {
             Some((outer, causes)) => innermost(causes).or_else(|| first_line(outer)),
             None => first_line(text),
         };
-        let cause = cause.unwrap_or("the host gave no reason");
+        let cause = cause.unwrap_or_default();
         let cause = one_line(&without_address(cause));
         Self::Host(elide_end(
             &in_lower_case(without_wrapping(&cause)),
@@ -84,7 +84,13 @@ fn without_wrapping(cause: &str) -> &str {
     {
         cause = rest;
     }
-    if cause.contains('[') {
+    if cause.is_empty()
+        || WRAPPINGS
+            .iter()
+            .any(|wrapping| cause == wrapping.trim_end())
+    {
+        "the host gave no reason"
+    } else if cause.contains('[') {
         cause
     } else {
         cause.trim_end_matches(']')
@@ -155,6 +161,7 @@ mod tests {
     )]
     #[case::abbreviation("TLS handshake failed", "TLS handshake failed")]
     #[case::nothing("", "the host gave no reason")]
+    #[case::nothing_wrapped("Callback evaluation failure: ", "the host gave no reason")]
     #[case::control_characters("a\u{1b}[31mred\tb", "a [31mred b")]
     fn a_host_error_is_reduced_to_its_innermost_cause(#[case] text: &str, #[case] cause: &str) {
         assert_eq!(LookupFailure::from_host_error(text).to_string(), cause);

@@ -5,7 +5,9 @@
 use crate::{
     host::Host,
     platform::{Platform, Platforms},
+    set::SortedMap,
     settings::{OverridePlatforms, Settings},
+    text::{elide_end, one_line},
 };
 
 use super::{
@@ -15,6 +17,8 @@ use super::{
 
 /// How deep an index inside an index is followed.
 const DEEPEST: usize = 2;
+/// The longest media type that is shown.
+const LONGEST_MEDIA_TYPE: usize = 80;
 /// How many lookups an index may cost besides its own.
 const MOST_EXTRA_LOOKUPS: usize = 8;
 
@@ -34,9 +38,9 @@ pub struct Lookups<'a> {
     host: &'a mut dyn Host,
     settings: &'a Settings,
     has_runtime_class: bool,
-    /// What was asked so far, by the reference in full; too few for anything but a list.
-    manifests: Vec<(String, Result<Manifest, LookupFailure>)>,
-    configs: Vec<(String, Result<Platform, LookupFailure>)>,
+    /// What was asked so far, by the reference in full.
+    manifests: SortedMap<Result<Manifest, LookupFailure>>,
+    configs: SortedMap<Result<Platform, LookupFailure>>,
 }
 
 impl<'a> Lookups<'a> {
@@ -46,8 +50,8 @@ impl<'a> Lookups<'a> {
             host,
             settings,
             has_runtime_class,
-            manifests: Vec::new(),
-            configs: Vec::new(),
+            manifests: SortedMap::default(),
+            configs: SortedMap::default(),
         }
     }
 
@@ -101,6 +105,7 @@ impl<'a> Lookups<'a> {
                 .config(reference)
                 .map(|platform| [platform].into_iter().collect()),
             Ok(Manifest::Artifact(media_type)) => {
+                let media_type = elide_end(&one_line(&media_type), LONGEST_MEDIA_TYPE);
                 Err(LookupFailure::NotAContainerImage(media_type))
             }
         };
@@ -165,31 +170,33 @@ impl<'a> Lookups<'a> {
 
     fn manifest(&mut self, reference: &str) -> Result<Manifest, LookupFailure> {
         let key = Reference::new(reference).to_string();
-        if let Some((_, known)) = self.manifests.iter().find(|(asked, _)| *asked == key) {
+        if let Some(known) = self.manifests.get(&key) {
             return known.clone();
         }
-        let found = self.within_budget().and_then(|()| {
-            let answer = self.host.manifest(reference);
-            let answer = answer.map_err(|error| LookupFailure::from_host_error(&error))?;
-            Manifest::parse(&answer).ok_or(LookupFailure::Unreadable)
-        });
-        self.manifests.push((key, found.clone()));
+        self.within_budget()?;
+        let found = match self.host.manifest(reference) {
+            Ok(answer) => Manifest::parse(&answer).ok_or(LookupFailure::Unreadable),
+            Err(error) => Err(LookupFailure::from_host_error(&error)),
+        };
+        self.manifests.insert(key, found.clone());
         found
     }
 
     fn config(&mut self, reference: &str) -> Result<Platform, LookupFailure> {
         let key = Reference::new(reference).to_string();
-        if let Some((_, known)) = self.configs.iter().find(|(asked, _)| *asked == key) {
+        if let Some(known) = self.configs.get(&key) {
             return known.clone();
         }
-        let found = self.within_budget().and_then(|()| {
-            let answer = self.host.manifest_and_config(reference);
-            let answer = answer.map_err(|error| LookupFailure::from_host_error(&error))?;
-            config_platform(&answer)
-                .ok_or(LookupFailure::Unreadable)?
-                .ok_or(LookupFailure::NoArchitecture)
-        });
-        self.configs.push((key, found.clone()));
+        self.within_budget()?;
+        let found = match self.host.manifest_and_config(reference) {
+            Ok(answer) => match config_platform(&answer) {
+                Some(Some(platform)) => Ok(platform),
+                Some(None) => Err(LookupFailure::NoArchitecture),
+                None => Err(LookupFailure::Unreadable),
+            },
+            Err(error) => Err(LookupFailure::from_host_error(&error)),
+        };
+        self.configs.insert(key, found.clone());
         found
     }
 

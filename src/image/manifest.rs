@@ -28,6 +28,9 @@ const MANIFEST_TYPES: [&str; 2] = [
     "application/vnd.docker.distribution.manifest.v2+json",
 ];
 
+/// The longest variant that is shown.
+const LONGEST_VARIANT: usize = 16;
+
 /// The answer of `oci/v1/oci_manifest`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Manifest {
@@ -154,7 +157,8 @@ fn platform_of(object: &mut Object<'_>) -> Option<Platform> {
     let variant = object
         .get_str("variant")
         .filter(|variant| {
-            !variant.is_empty() && variant.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            (1..=LONGEST_VARIANT).contains(&variant.len())
+                && variant.bytes().all(|byte| byte.is_ascii_alphanumeric())
         })
         .map(|variant| variant.to_ascii_lowercase());
     Some(Platform {

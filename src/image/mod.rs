@@ -1,8 +1,13 @@
 //! The images of a pod: which ones take part, and what each runs on.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 
-use crate::json::{Mismatch, Object, Text};
+use crate::{
+    json::{Mismatch, Object, Text},
+    set::SortedMap,
+};
 
 mod failure;
 mod lookup;
@@ -31,21 +36,6 @@ struct Container<'a> {
     image_pull_policy: Option<Text<'a>>,
 }
 
-#[derive(Deserialize)]
-struct Volume<'a> {
-    #[serde(borrow)]
-    image: Option<ImageVolume<'a>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ImageVolume<'a> {
-    #[serde(borrow)]
-    reference: Option<Text<'a>>,
-    #[serde(borrow)]
-    pull_policy: Option<Text<'a>>,
-}
-
 /// The images of the pod whose `spec` this is, each once, in the order of the design, section 6: init containers,
 /// containers, ephemeral containers, and with `image_volumes` the images mounted as volumes. An image that is never
 /// pulled is left out: the node has it, or the pod fails whatever its architecture.
@@ -53,59 +43,71 @@ struct ImageVolume<'a> {
 /// # Errors
 /// [`Mismatch`] where a list of containers or volumes isn't one.
 pub fn images_of(spec: &mut Object<'_>, image_volumes: bool) -> Result<Vec<Image>, Mismatch> {
-    let mut images = Vec::new();
+    let mut images = Images::default();
     for key in ["initContainers", "containers", "ephemeralContainers"] {
-        for container in read_list::<Container<'_>>(spec, key)? {
-            add(
-                &mut images,
-                container.image,
-                container.image_pull_policy,
-                true,
-            );
+        for container in containers(spec, key)? {
+            let pull_policy = container.image_pull_policy.as_ref();
+            let pull_policy = pull_policy.map(|policy| policy.0.as_ref());
+            images.add(container.image.map(|image| image.0), pull_policy, true);
         }
     }
     if image_volumes {
-        for volume in read_list::<Volume<'_>>(spec, "volumes")? {
-            if let Some(image) = volume.image {
-                add(&mut images, image.reference, image.pull_policy, false);
+        for volume in spec.list("volumes", "spec.volumes")?.into_iter().flatten() {
+            let image = volume
+                .as_object()
+                .and_then(|volume| volume.get_object("image"));
+            if let Some(image) = image {
+                let pull_policy = image.text("pullPolicy");
+                let reference = image.get_str("reference");
+                images.add(reference, pull_policy.as_deref(), false);
             }
         }
     }
-    Ok(images)
+    Ok(images.list)
 }
 
-/// Adds an image unless it is there already.
-fn add(
-    images: &mut Vec<Image>,
-    reference: Option<Text<'_>>,
-    pull_policy: Option<Text<'_>>,
-    is_run: bool,
-) {
-    let reference = reference.map(|text| text.0).unwrap_or_default();
-    let is_pulled = pull_policy.is_none_or(|policy| policy.0 != "Never");
-    if reference.is_empty() || !is_pulled {
-        return;
-    }
-    match images.iter_mut().find(|image| image.reference == reference) {
-        Some(image) => image.is_run |= is_run,
-        None => images.push(Image {
-            reference: reference.into_owned(),
-            is_run,
-        }),
+/// Images in order, each once.
+#[derive(Default)]
+struct Images {
+    list: Vec<Image>,
+    positions: SortedMap<usize>,
+}
+
+impl Images {
+    /// Adds an image unless it is there already.
+    fn add(&mut self, reference: Option<Cow<'_, str>>, pull_policy: Option<&str>, is_run: bool) {
+        let reference = reference.unwrap_or_default();
+        if reference.is_empty() || pull_policy == Some("Never") {
+            return;
+        }
+        let position = self.positions.get(&reference).copied();
+        match position.and_then(|position| self.list.get_mut(position)) {
+            Some(image) => image.is_run |= is_run,
+            None => {
+                let reference = reference.into_owned();
+                self.positions.insert(reference.clone(), self.list.len());
+                self.list.push(Image { reference, is_run });
+            }
+        }
     }
 }
 
-fn read_list<'o, T: Deserialize<'o>>(
-    spec: &'o mut Object<'_>,
-    key: &str,
-) -> Result<Vec<T>, Mismatch> {
+/// The containers in a list, `null` ones left out.
+fn containers<'o>(spec: &'o mut Object<'_>, key: &str) -> Result<Vec<Container<'o>>, Mismatch> {
     let Some(value) = spec.get_some(key) else {
         return Ok(Vec::new());
     };
-    value.read().map_err(|_| {
-        let path = format!("spec.{key}");
-        Mismatch::new(&path, "a list as in the Kubernetes API", value)
-    })
+    match value.read::<Vec<Option<Container<'_>>>>() {
+        Ok(list) => Ok(list.into_iter().flatten().collect()),
+        Err(_) => {
+            let path = format!("spec.{key}");
+            Err(Mismatch::new(
+                &path,
+                "a list as in the Kubernetes API",
+                value,
+            ))
+        }
+    }
 }
 
 #[cfg(test)]

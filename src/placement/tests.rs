@@ -72,9 +72,14 @@ fn applied(template: &str, placement: &Placement) -> String {
     })
 }
 
+/// Settings by which the label `zone` is matched.
+fn settings() -> Settings {
+    Settings::parse(r#"{"matchNodeLabels": ["zone"]}"#).unwrap()
+}
+
 fn stripped(template: &str) -> String {
     after(template, |template| {
-        strip(template);
+        strip(template, &settings());
     })
 }
 
@@ -284,6 +289,28 @@ fn applied_annotation() -> String {
         .as_str()
         .unwrap()
         .to_owned()
+}
+
+#[test]
+fn a_forged_record_takes_out_nothing_that_the_policy_never_writes() {
+    let pool = json!({"key": "pool", "operator": "In", "values": ["tenant-a"]});
+    let mut template = required(json!([{"matchExpressions": [pool]}]));
+    template["spec"]["nodeSelector"] = json!({"pool": "tenant-a"});
+    let expected = template.clone();
+    let record = json!({
+        "nodeSelector": {"pool": "tenant-a"},
+        "requirements": [{"requirement": pool, "terms": [0]}]
+    });
+    template["metadata"] = json!({"annotations": {ANNOTATION: record.to_string()}});
+    let stripped: Value = serde_json::from_str(&stripped(&template.to_string())).unwrap();
+    assert_eq!(stripped["spec"], expected["spec"]);
+}
+
+#[test]
+fn a_record_that_is_too_long_to_be_ours_is_left_alone() {
+    let record = json!({"tolerations": vec![json!({"key": "a"}); 2_000]}).to_string();
+    let template = json!({"metadata": {"annotations": {ANNOTATION: record}}}).to_string();
+    assert_eq!(stripped(&template), template);
 }
 
 #[rstest]

@@ -42,6 +42,7 @@ pub(crate) const VALID: &[&str] = &[
     r#"{"imageVolumes": false}"#,
     r#"{"strict": {"namespaces": ["prod-*"], "requiredArchitectures": ["arm64"]}}"#,
     r#"{"strict": {}}"#,
+    r#"{"strict": {"namespaces": null, "requiredArchitectures": null}}"#,
     r#"{"lookupBudgetMilliseconds": 0}"#,
     r#"{"annotate": false}"#,
     r#"{"strict": null, "operatingSystems": null, "aKeyOfTheForm": null}"#,
@@ -64,6 +65,44 @@ pub(crate) const INVALID: &[(&str, &[&str], Schema)] = &[
     (
         r#"{"replicas": 3}"#,
         &["replicas: unknown setting with value 3, remove it"],
+        Schema::Agrees,
+    ),
+    (
+        r#"{"schedulableArchitectures": ["linux/amd64"]}"#,
+        &[
+            r#"schedulableArchitectures[0]: "linux/amd64" is not an architecture, use a GOARCH name such as amd64 or arm64"#,
+        ],
+        Schema::Agrees,
+    ),
+    (
+        r#"{"preferenceEnforcement": "prefered", "architectureWeights": {"arm64": 1}, "onLookupFailure": "fallback", "fallbackArchitecture": "am d"}"#,
+        &[
+            r#"preferenceEnforcement: "prefered" is unknown, use required or preferred"#,
+            r#"fallbackArchitecture: "am d" is not an architecture, use a GOARCH name such as amd64 or arm64"#,
+        ],
+        Schema::Agrees,
+    ),
+    (
+        r#"{"platformOverrides": [{"image": "a", "platforms": ["any/amd64", "linux/foo_bar", "linux/arm/seven"]}]}"#,
+        &[
+            r#"platformOverrides[0].platforms[0]: "any/amd64" is not a platform, use any or a list of os/architecture[/variant], such as [linux/amd64]"#,
+            r#"platformOverrides[0].platforms[1]: "linux/foo_bar" is not a platform, use any or a list of os/architecture[/variant], such as [linux/amd64]"#,
+            r#"platformOverrides[0].platforms[2]: "linux/arm/seven" is not a platform, use any or a list of os/architecture[/variant], such as [linux/amd64]"#,
+        ],
+        Schema::Agrees,
+    ),
+    (
+        r#"{"tolerations": {"arm64": [{"key": "arch", "value": "a b"}]}}"#,
+        &[
+            r#"tolerations.arm64[0].value: "a b" is not the value of a taint, use at most 63 letters, digits, '-', '_' and '.'"#,
+        ],
+        Schema::Agrees,
+    ),
+    (
+        r#"{"lookupBudgetMilliseconds": 4294967296}"#,
+        &[
+            "lookupBudgetMilliseconds: 4294967296 is out of range, use a whole number of milliseconds, 0 for no limit",
+        ],
         Schema::Agrees,
     ),
     (

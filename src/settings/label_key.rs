@@ -35,7 +35,8 @@ impl LabelKey {
     }
 }
 
-fn is_name(name: &str) -> bool {
+/// Whether `name` is the name of a label, or a value of one that isn't empty: the rules are the same.
+pub(super) fn is_name(name: &str) -> bool {
     name.len() <= LONGEST_NAME
         && name.starts_with(|first: char| first.is_ascii_alphanumeric())
         && name.ends_with(|last: char| last.is_ascii_alphanumeric())

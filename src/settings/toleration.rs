@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::core::v1::Toleration;
 
-use super::{LABEL_REMEDY, LabelKey, Reader};
+use super::{LABEL_REMEDY, LabelKey, Reader, label_key};
 use crate::json::{Json, Object};
 
 const MEMBERS: &[&str] = &["key", "operator", "value", "effect", "tolerationSeconds"];
@@ -22,10 +22,8 @@ pub(super) fn read(reader: &mut Reader, path: &str, value: &mut Json<'_>) -> Opt
         return None;
     }
     let mut wrong = |member: &str, value: &Option<String>, is: &str, remedy: &str| {
-        let value = value.as_deref().unwrap_or_default();
-        reader
-            .errors
-            .push(format!("{path}.{member}: \"{value}\" is {is}, {remedy}"));
+        let value = Json::from(value.as_deref().unwrap_or_default());
+        reader.wrong(&format!("{path}.{member}"), &value, is, remedy);
     };
 
     if key
@@ -33,6 +31,18 @@ pub(super) fn read(reader: &mut Reader, path: &str, value: &mut Json<'_>) -> Opt
         .is_some_and(|key| LabelKey::parse(key).is_none())
     {
         wrong("key", &key, "not a taint key", LABEL_REMEDY);
+    }
+    if toleration_value
+        .as_ref()
+        .is_some_and(|value| !label_key::is_name(value))
+    {
+        let remedy = "use at most 63 letters, digits, '-', '_' and '.'";
+        wrong(
+            "value",
+            &toleration_value,
+            "not the value of a taint",
+            remedy,
+        );
     }
     match operator.as_deref() {
         None | Some("Equal") if key.is_none() => wrong(

@@ -62,6 +62,10 @@ fn evaluate(payload: &[u8], host: &mut SameAnswer<'_>) -> ValidationResponse {
 
 /// Arbitrary bytes as the payload of `validate`.
 pub(crate) fn validate(data: &[u8]) {
+    // A key by which serde_json marks raw text in its own `Value`: the reader of the response stumbles over it.
+    if String::from_utf8_lossy(data).contains("private::RawValue") {
+        return;
+    }
     let index = br#"{"manifests":[{"platform":{"os":"linux","architecture":"arm64"}}]}"#;
     let mut host = SameAnswer {
         answer: Ok(index),
