@@ -12,7 +12,7 @@ use crate::{
 
 use super::{
     Image, LookupFailure, Reference,
-    manifest::{Entry, EntryKind, Manifest, config_platform},
+    manifest::{Config, Entry, EntryKind, Manifest, config_of},
 };
 
 /// How deep an index inside an index is followed.
@@ -189,9 +189,12 @@ impl<'a> Lookups<'a> {
         }
         self.within_budget()?;
         let found = match self.host.manifest_and_config(reference) {
-            Ok(answer) => match config_platform(&answer) {
-                Some(Some(platform)) => Ok(platform),
-                Some(None) => Err(LookupFailure::NoArchitecture),
+            Ok(answer) => match config_of(&answer) {
+                Some(Config::Platform(platform)) => Ok(platform),
+                Some(Config::NoArchitecture) => Err(LookupFailure::NoArchitecture),
+                Some(Config::OlmBundle) => {
+                    Err(LookupFailure::NotAContainerImage("OLM bundle".to_owned()))
+                }
                 None => Err(LookupFailure::Unreadable),
             },
             Err(error) => Err(LookupFailure::from_host_error(&error)),

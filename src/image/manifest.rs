@@ -28,6 +28,8 @@ const MANIFEST_TYPES: [&str; 2] = [
     "application/vnd.docker.distribution.manifest.v2+json",
 ];
 
+/// The label by which a bundle of the Operator Lifecycle Manager says what it holds.
+const OLM_BUNDLE_LABEL: &str = "operators.operatorframework.io.bundle.mediatype.v1";
 /// The longest variant that is shown.
 const LONGEST_VARIANT: usize = 16;
 
@@ -142,12 +144,28 @@ impl Entry {
     }
 }
 
-/// The platform in the config of an answer of `oci/v1/oci_manifest_config`: `Some(None)` where the config names no
-/// architecture, `None` where the answer has no config.
-pub(super) fn config_platform(answer: &[u8]) -> Option<Option<Platform>> {
+/// What the config of an image says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Config {
+    /// The platform.
+    Platform(Platform),
+    /// It names no architecture.
+    NoArchitecture,
+    /// It is that of a bundle of the Operator Lifecycle Manager: files, and nothing that runs.
+    OlmBundle,
+}
+
+/// The config in an answer of `oci/v1/oci_manifest_config`; `None` where the answer has none.
+pub(super) fn config_of(answer: &[u8]) -> Option<Config> {
     let mut json = Json::parse(std::str::from_utf8(answer).ok()?).ok()?;
     let config = json.as_object()?.get_object("config")?;
-    Some(platform_of(config))
+    let labels = config
+        .get_object("config")
+        .and_then(|runtime| runtime.get_object("Labels"));
+    if labels.is_some_and(|labels| labels.get(OLM_BUNDLE_LABEL).is_some()) {
+        return Some(Config::OlmBundle);
+    }
+    Some(platform_of(config).map_or(Config::NoArchitecture, Config::Platform))
 }
 
 /// The platform that `os`, `architecture` and `variant` of an object tell; `None` without an architecture.
@@ -272,17 +290,26 @@ mod tests {
         #[case] expected: Option<&str>,
     ) {
         let answer = json!({"manifest": {}, "digest": "sha256:1", "config": config});
-        let platform = config_platform(answer.to_string().as_bytes()).unwrap();
-        assert_eq!(
-            platform.map(|platform| platform.to_string()),
-            expected.map(str::to_owned)
-        );
+        let platform = match config_of(answer.to_string().as_bytes()).unwrap() {
+            Config::Platform(platform) => Some(platform.to_string()),
+            Config::NoArchitecture => None,
+            Config::OlmBundle => panic!("no bundle"),
+        };
+        assert_eq!(platform, expected.map(str::to_owned));
+    }
+
+    #[test]
+    fn an_olm_bundle_is_known_by_its_label() {
+        let labels = json!({OLM_BUNDLE_LABEL: "registry+v1"});
+        let config = json!({"os": "linux", "architecture": "amd64", "config": {"Labels": labels}});
+        let answer = json!({"config": config}).to_string();
+        assert_eq!(config_of(answer.as_bytes()), Some(Config::OlmBundle));
     }
 
     #[test]
     fn an_answer_without_a_config_is_no_platform() {
-        assert_eq!(config_platform(b"{}"), None);
-        assert_eq!(config_platform(b"{\"config\":null}"), None);
-        assert_eq!(config_platform(b"no"), None);
+        assert_eq!(config_of(b"{}"), None);
+        assert_eq!(config_of(b"{\"config\":null}"), None);
+        assert_eq!(config_of(b"no"), None);
     }
 }
