@@ -35,6 +35,15 @@ impl Dimension {
     }
 }
 
+/// Where a pod admits nodes of an operating system that it isn't placed on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OsGap {
+    /// The indices of the required terms that do; `None` where the pod has no required node affinity.
+    pub terms: Option<Vec<usize>>,
+    /// Whether all terms that can match do, so that a node selector closes the gap.
+    pub is_everywhere: bool,
+}
+
 /// The constraints of a pod (template) on its nodes.
 #[derive(Clone, Debug, Default)]
 pub struct Constraints {
@@ -170,12 +179,39 @@ impl Constraints {
         }
     }
 
-    /// Whether `os` has to be written as a requirement, because the constraints also admit nodes of another system of
-    /// the `cluster`. Never where the pod selects its own.
-    pub fn leaves_os_open(&self, os: &Os, cluster: &[Os]) -> bool {
-        let others = |other: &Os| other != os && self.admits_os(other);
-        let foreign = !cluster.contains(os);
-        !self.selects(Dimension::Os) && (foreign || cluster.iter().any(others))
+    /// Where `os` has to be written as a requirement, because nodes of another system of the `cluster` are admitted;
+    /// `None` where nowhere. A term that selects its own systems is left as it is, unless it admits one for which
+    /// `is_safe` doesn't hold: whose nodes don't run what is placed.
+    pub fn os_gap(&self, os: &Os, cluster: &[Os], is_safe: impl Fn(&Os) -> bool) -> Option<OsGap> {
+        let is_foreign = !cluster.contains(os);
+        let mut others = cluster.to_vec();
+        others.retain(|other| other != os);
+        if self.node_selector_values(Dimension::Os).next().is_some() {
+            return None;
+        }
+        let Some(terms) = &self.terms else {
+            let is_open = is_foreign || !others.is_empty();
+            return is_open.then_some(OsGap {
+                terms: None,
+                is_everywhere: true,
+            });
+        };
+        let mut open = Vec::new();
+        for (index, term) in terms {
+            let admits = |other: &Os| term_admits(term, Dimension::Os, other.as_str());
+            let is_open = if selects(term, Dimension::Os) {
+                others.iter().any(|other| admits(other) && !is_safe(other))
+            } else {
+                is_foreign || others.iter().any(admits)
+            };
+            if is_open {
+                open.push(*index);
+            }
+        }
+        (!open.is_empty()).then(|| OsGap {
+            is_everywhere: open.len() == terms.len(),
+            terms: Some(open),
+        })
     }
 
     /// The values of `dimension` that the pod names in its selections, for messages; sorted, each once.
@@ -404,10 +440,8 @@ mod tests {
         let constraints = constraints(node_selector, terms);
         let systems = constraints.operating_systems(&cluster);
         assert_eq!(systems.iter().map(Os::as_str).collect::<Vec<_>>(), expected);
-        assert_eq!(
-            constraints.leaves_os_open(systems.last().unwrap(), &cluster),
-            open
-        );
+        let gap = constraints.os_gap(systems.last().unwrap(), &cluster, |_| true);
+        assert_eq!(gap.is_some(), open);
     }
 
     #[test]
@@ -418,7 +452,32 @@ mod tests {
             constraints.operating_systems(&cluster),
             [Os::parse("windows").unwrap()]
         );
-        assert!(constraints.leaves_os_open(&Os::parse("windows").unwrap(), &cluster));
-        assert!(constraints.leaves_os_open(&Os::parse("windows").unwrap(), &[Os::linux()]));
+        let windows = Os::parse("windows").unwrap();
+        let everywhere = Some(OsGap {
+            terms: None,
+            is_everywhere: true,
+        });
+        assert_eq!(constraints.os_gap(&windows, &cluster, |_| true), everywhere);
+        assert_eq!(
+            constraints.os_gap(&windows, &[Os::linux()], |_| true),
+            everywhere
+        );
+    }
+
+    #[test]
+    fn a_term_that_selects_its_own_systems_is_open_only_to_those_that_are_not_safe() {
+        let cluster = [Os::linux(), Os::parse("windows").unwrap()];
+        let terms = json!([
+            term("kubernetes.io/os", "In", &["linux"]),
+            term("kubernetes.io/os", "In", &["linux", "windows"]),
+            term("zone", "Exists", &[]),
+            term("kubernetes.io/os", "NotIn", &["windows"])
+        ]);
+        let constraints = constraints(json!({}), terms);
+        let open_in = |is_safe: bool| constraints.os_gap(&Os::linux(), &cluster, |_| is_safe);
+        assert_eq!(open_in(true).unwrap().terms, Some(vec![2]));
+        let unsafe_gap = open_in(false).unwrap();
+        assert_eq!(unsafe_gap.terms, Some(vec![1, 2]));
+        assert!(!unsafe_gap.is_everywhere);
     }
 }

@@ -174,6 +174,13 @@ impl<'a> Evidence<'a> {
         nodes
     }
 
+    /// Whether nodes of `os` run every image on each of `architectures`.
+    fn all_run_on(&self, os: &Os, architectures: &Architectures) -> bool {
+        let nodes = self.systems.iter().find(|(known, _)| known == os);
+        let nodes = nodes.and_then(|(_, nodes)| nodes.as_ref());
+        nodes.is_some_and(|nodes| architectures.iter().all(|name| nodes.contains(name)))
+    }
+
     /// The images that have a say and fulfil `is_listed`, with their platforms.
     fn listing(&self, is_listed: impl Fn(&Platforms) -> bool) -> Vec<String> {
         let mut images = Vec::new();
@@ -455,7 +462,6 @@ impl Decider<'_, '_> {
         let settings = self.situation.settings;
         let constraints = &self.situation.constraints;
         let preferred = self.preferred();
-        let os_is_open = constraints.leaves_os_open(&outcome.os, &settings.operating_systems);
         let mut placement = Placement::default();
         let mut summary;
 
@@ -492,17 +498,16 @@ impl Decider<'_, '_> {
                 .map(|(architecture, weight)| prefer(&architecture, weight))
                 .collect();
         }
-        if os_is_open {
+        let is_safe = |other: &Os| self.evidence.all_run_on(other, &remaining);
+        if let Some(gap) = constraints.os_gap(&outcome.os, &settings.operating_systems, is_safe) {
             summary.push_str(&format!(" os={}", outcome.os));
             let os = outcome.os.to_string();
-            let by_selector =
-                placement.requirements.is_empty() && !constraints.selects_in_a_term(Dimension::Os);
-            if by_selector {
+            if placement.requirements.is_empty() && gap.is_everywhere {
                 placement.node_selector.push((OS_LABEL.to_owned(), os));
             } else {
                 placement.requirements.push(Requirement {
                     requirement: node_in(OS_LABEL, vec![os]),
-                    terms: constraints.terms_to_constrain(Dimension::Os),
+                    terms: gap.terms,
                 });
             }
         }

@@ -81,7 +81,7 @@ fn summary(response: &Value) -> &str {
         .unwrap_or_default()
 }
 
-/// Whether a term of the user's that selects its own architecture or system admits the node: then it's theirs.
+/// Whether a term of the user's that selects its own architecture admits the node: then it's theirs.
 fn is_by_own_selection(world: &World, node: &Node) -> bool {
     let spec = &world.pod["spec"];
     let required =
@@ -94,7 +94,7 @@ fn is_by_own_selection(world: &World, node: &Node) -> bool {
             .flatten()
             .any(|requirement| {
                 let key = requirement["key"].as_str().unwrap_or_default();
-                requirement["operator"] == "In" && key.contains("kubernetes.io/")
+                requirement["operator"] == "In" && key.ends_with("kubernetes.io/arch")
             });
         selects && node.matches_term(term)
     })

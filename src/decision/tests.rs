@@ -573,10 +573,20 @@ fn the_os_of_the_pod_is_respected(#[case] spec: Value, #[case] expected: &str) {
 }
 
 #[test]
+fn the_os_requirement_closes_terms_whose_own_system_does_not_run_the_images() {
+    let both = json!({"matchExpressions": [{"key": "kubernetes.io/os", "operator": "In", "values": ["linux", "windows"]}]});
+    let linux_only = case(windows_too(), terms(json!([both]))).image("a", &["linux/amd64"]);
+    assert_eq!(linux_only.verdict(), "nodeSelector=amd64 os=linux");
+    let either =
+        case(windows_too(), terms(json!([both]))).image("a", &["linux/amd64", "windows/amd64"]);
+    assert_eq!(either.verdict(), "nodeSelector=amd64");
+}
+
+#[test]
 fn the_os_requirement_spares_terms_that_select_their_own() {
     let windows = json!({"matchExpressions": [{"key": "kubernetes.io/os", "operator": "In", "values": ["windows"]}]});
     let spec = terms(json!([zone(), windows]));
-    let case = case(windows_too(), spec).image("a", &["linux/amd64"]);
+    let case = case(windows_too(), spec).image("a", &["linux/amd64", "windows/amd64"]);
     let Verdict::Accept { placement, summary } = case.decide().verdict else {
         panic!("rejected");
     };

@@ -245,6 +245,9 @@ fn requirement() -> impl Strategy<Value = Value> {
                 (_, "Exists" | "DoesNotExist") => None,
                 (_, "Gt" | "Lt") => Some(json!(["400"])),
                 ("zone", _) => Some(json!(["a"])),
+                ("kubernetes.io/os", "In") if odd && architectures.len() > 1 => {
+                    Some(json!(["linux", "windows"]))
+                }
                 ("kubernetes.io/os", _) if odd => Some(json!(["windows"])),
                 ("kubernetes.io/os", _) => Some(json!(["linux"])),
                 _ => Some(json!(architectures)),
