@@ -208,7 +208,10 @@ impl Constraints {
                 open.push(*index);
             }
         }
-        (!open.is_empty()).then(|| OsGap {
+        if open.is_empty() {
+            return None;
+        }
+        Some(OsGap {
             is_everywhere: open.len() == terms.len(),
             terms: Some(open),
         })
