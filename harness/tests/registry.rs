@@ -9,7 +9,7 @@ use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use libtest_mimic::{Arguments, Trial};
 use node_architecture_harness::{
-    capabilities::{Allowed, Lookup},
+    capabilities::{Allowed, Answers, Lookup},
     engine::{Deadline, Evaluation, Policy},
     live::{Live, Options, Registries, Sources},
     report::{Format, report},
@@ -84,6 +84,10 @@ const WITHOUT_A_REGISTRY: &[OtherTest] = &[
     (
         "a_registry_that_answers_nonsense_is_one_clear_warning",
         nonsense,
+    ),
+    (
+        "answers_are_remembered_for_a_while_and_errors_are_not",
+        memory,
     ),
     ("a_report_looks_each_image_up_once", a_report),
     ("a_report_prints_in_every_format", formats),
@@ -417,6 +421,28 @@ fn nonsense(policy: &Policy) {
         warning.starts_with("image HOST/acme/app:1 ignored: "),
         "{warning}"
     );
+}
+
+fn memory(_: &Policy) {
+    let server = Server::start(|path| {
+        let index = r#"{"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[]}"#;
+        match path.contains("/good/") {
+            true => Some(("200 OK", index.to_owned())),
+            false => Some(("404 Not Found", "{}".to_owned())),
+        }
+    });
+    let mut live = Live::new(Registries::new(insecure(&server.host, 10)).unwrap());
+    let mut ask = |name: &str| {
+        let lookup = Lookup::Manifest(format!("{}/{name}/app:1", server.host));
+        (live.answer(&lookup), live.answer(&lookup))
+    };
+    let (first, second) = ask("good");
+    assert!(first.is_ok());
+    assert_eq!(first, second);
+    assert_eq!(server.requests("/good/"), 1);
+    let (first, second) = ask("bad");
+    assert!(first.is_err() && second.is_err());
+    assert_eq!(server.requests("/bad/"), 2);
 }
 
 /// A registry where every image has an index for amd64, and those of even number one for arm64 too.
