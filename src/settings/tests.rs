@@ -1,4 +1,5 @@
 use super::{cases::*, *};
+use crate::text::join;
 
 fn parse(text: &str) -> Settings {
     Settings::parse(text).unwrap_or_else(|invalid| panic!("{text}: {invalid}"))

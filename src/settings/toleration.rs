@@ -2,7 +2,10 @@
 
 use k8s_openapi::api::core::v1::Toleration;
 
-use super::{LABEL_REMEDY, LabelKey, Reader, label_key};
+use super::{
+    LabelKey, label_key,
+    reader::{LABEL_REMEDY, Reader},
+};
 use crate::json::{Json, Object};
 
 const MEMBERS: &[&str] = &["key", "operator", "value", "effect", "tolerationSeconds"];
