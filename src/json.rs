@@ -195,24 +195,7 @@ impl<'a> Json<'a> {
     /// A text that is the same for values that are equal as JSON: members sorted, strings without needless escapes. Of
     /// values that are huge or deeply nested it may differ, never the other way round.
     pub fn canonical(&self) -> String {
-        // Sorting opens values, so it is done on a copy.
-        let text = self.to_string();
-        match Json::parse(&text) {
-            Ok(mut copy) => {
-                copy.sort(DEEPEST);
-                copy.to_string()
-            }
-            Err(_) => text,
-        }
-    }
-
-    /// The same of an object.
-    pub fn canonical_object(object: &Object<'_>) -> String {
-        let text = serde_json::to_string(object).unwrap_or_default();
-        match Json::parse(&text) {
-            Ok(copy) => copy.canonical(),
-            Err(_) => text,
-        }
+        canonical(self)
     }
 
     fn sort(&mut self, depth: usize) {
@@ -283,6 +266,18 @@ impl fmt::Display for Json<'_> {
     }
 }
 
+/// Sorting opens values, so it is done on a copy.
+fn canonical(value: &impl Serialize) -> String {
+    let text = serde_json::to_string(value).unwrap_or_default();
+    match Json::parse(&text) {
+        Ok(mut copy) => {
+            copy.sort(DEEPEST);
+            copy.to_string()
+        }
+        Err(_) => text,
+    }
+}
+
 impl<'a> Object<'a> {
     fn open(raw: &'a RawValue) -> Option<Self> {
         struct Members;
@@ -312,6 +307,11 @@ impl<'a> Object<'a> {
     /// The members, in order.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut Json<'a>)> {
         self.0.iter_mut().map(|(key, value)| (&**key, value))
+    }
+
+    /// The canonical text of the object; see [`Json::canonical`].
+    pub fn canonical(&self) -> String {
+        canonical(self)
     }
 
     /// The number of members.

@@ -59,7 +59,7 @@ impl Placement {
 
 /// What the annotation says: what was added, and what wasn't there before.
 #[derive(Debug, Default)]
-struct Record {
+pub struct Record {
     /// Labels in the node selector.
     node_selector: Vec<(String, String)>,
     /// Requirements, as JSON, with the indices of the required terms they were added to.
@@ -333,15 +333,9 @@ fn term_path(index: usize) -> String {
     format!("{REQUIRED_PATH}.{index}.{EXPRESSIONS}")
 }
 
-/// Takes an earlier placement out of the pod (template), as its annotation records it. What was changed since is the
-/// user's and stays. Returns whether there was a record.
-///
-/// Anybody can write an annotation, so it counts only for what a policy with `settings` writes: labels of the node's
-/// architecture and operating system, and those that `matchNodeLabels` names.
-pub fn strip(template: &mut Object<'_>, settings: &Settings) -> bool {
-    let Some(record) = recorded(template, settings) else {
-        return false;
-    };
+/// Takes an earlier placement out of the pod (template), as its `record` says. What was changed since is the user's and
+/// stays.
+pub fn strip(template: &mut Object<'_>, record: &Record) {
     if let Some(spec) = template.get_object("spec") {
         if let Some(node_selector) = spec.get_object("nodeSelector") {
             for (key, value) in &record.node_selector {
@@ -353,7 +347,7 @@ pub fn strip(template: &mut Object<'_>, settings: &Settings) -> bool {
         record.unmake(spec, "nodeSelector", "spec.nodeSelector");
         if let Some(affinity) = spec.get_object("affinity") {
             if let Some(node_affinity) = affinity.get_object("nodeAffinity") {
-                strip_node_affinity(&record, node_affinity);
+                strip_node_affinity(record, node_affinity);
             }
             record.unmake(affinity, "nodeAffinity", "spec.affinity.nodeAffinity");
         }
@@ -371,15 +365,13 @@ pub fn strip(template: &mut Object<'_>, settings: &Settings) -> bool {
         record.unmake(metadata, "annotations", "metadata.annotations");
     }
     record.unmake(template, "metadata", "metadata");
-    true
 }
 
-/// Whether the pod (template) has a record of an earlier placement.
-pub fn is_recorded(template: &mut Object<'_>, settings: &Settings) -> bool {
-    recorded(template, settings).is_some()
-}
-
-fn recorded(template: &mut Object<'_>, settings: &Settings) -> Option<Record> {
+/// The record of an earlier placement in the annotation of the pod (template).
+///
+/// Anybody can write an annotation, so it counts only for what a policy with `settings` writes: labels of the node's
+/// architecture and operating system, and those that `matchNodeLabels` names.
+pub fn recorded(template: &mut Object<'_>, settings: &Settings) -> Option<Record> {
     let annotations = template.get_object("metadata")?.get_object("annotations")?;
     let text = annotations.get_str(ANNOTATION)?;
     if text.len() > LONGEST_RECORD {

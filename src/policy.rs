@@ -5,7 +5,7 @@ use crate::{
     host::Host,
     image::{Image, Lookups, images_of},
     json::{Json, Mismatch, Object},
-    placement::{apply, is_recorded, strip},
+    placement::{apply, recorded, strip},
     pod::{self, Labels},
     response::Response,
     settings::Settings,
@@ -64,10 +64,12 @@ fn evaluate<'a>(
         return Ok(Response::out_of_scope("no Pod template"));
     };
     // How it came, where an earlier placement may come out the same.
-    let before = (settings.annotate && is_recorded(template, settings))
-        .then(|| Json::canonical_object(template));
-    if before.is_some() {
-        strip(template, settings);
+    let mut before = None;
+    if settings.annotate
+        && let Some(record) = recorded(template, settings)
+    {
+        before = Some(template.canonical());
+        strip(template, &record);
     }
     let mut labels = Labels::read(template, settings)?;
     let Some(spec) = template.member("spec", "spec")? else {
@@ -104,7 +106,7 @@ fn evaluate<'a>(
         } else {
             apply(template, placement, settings.annotate)?;
             is_changed = match before {
-                Some(before) => before != Json::canonical_object(template),
+                Some(before) => before != template.canonical(),
                 None => !placement.is_empty(),
             };
         }

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::{self, IsTerminal, Read},
+    io::{self, IsTerminal},
     path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
@@ -304,26 +304,12 @@ fn read_manifests(paths: &[PathBuf]) -> Result<Vec<Value>> {
             for file in files {
                 let extension = file.extension().and_then(|extension| extension.to_str());
                 if matches!(extension, Some("yaml" | "yml" | "json")) {
-                    documents.extend(read_manifest(&file)?);
+                    documents.extend(request::read_documents(&file)?);
                 }
             }
         } else {
-            documents.extend(read_manifest(path)?);
+            documents.extend(request::read_documents(path)?);
         }
     }
     Ok(documents)
-}
-
-fn read_manifest(path: &Path) -> Result<Vec<Value>> {
-    let name = path.display();
-    let text = if path == Path::new("-") {
-        let mut text = String::new();
-        io::stdin()
-            .read_to_string(&mut text)
-            .context("cannot read standard input")?;
-        text
-    } else {
-        fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?
-    };
-    request::documents(&text).with_context(|| format!("{name} is no manifest"))
 }

@@ -12,17 +12,28 @@ use serde_json::{Value, json};
 /// # Errors
 /// Where the file can't be read or holds none of these, or more than one document.
 pub fn read(path: &Path) -> Result<Value> {
-    let name = path.display();
-    let text = if path == Path::new("-") {
+    let text = read_text(path, "the request ")?;
+    parse(&text).with_context(|| format!("{} is not a request", path.display()))
+}
+
+/// Reads the documents in the file `path`, `-` for standard input; see [`documents`].
+///
+/// # Errors
+/// Where the file can't be read or holds none.
+pub fn read_documents(path: &Path) -> Result<Vec<Value>> {
+    let text = read_text(path, "")?;
+    documents(&text).with_context(|| format!("{} is no manifest", path.display()))
+}
+
+fn read_text(path: &Path, what: &str) -> Result<String> {
+    if path == Path::new("-") {
         let mut text = String::new();
         std::io::stdin()
             .read_to_string(&mut text)
             .context("cannot read standard input")?;
-        text
-    } else {
-        fs::read_to_string(path).with_context(|| format!("cannot read the request {name}"))?
-    };
-    parse(&text).with_context(|| format!("{name} is not a request"))
+        return Ok(text);
+    }
+    fs::read_to_string(path).with_context(|| format!("cannot read {what}{}", path.display()))
 }
 
 /// Reads an admission request from its text; see [`read`].

@@ -79,7 +79,9 @@ fn settings() -> Settings {
 
 fn stripped(template: &str) -> String {
     after(template, |template| {
-        strip(template, &settings());
+        if let Some(record) = recorded(template, &settings()) {
+            strip(template, &record);
+        }
     })
 }
 
