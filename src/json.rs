@@ -4,15 +4,13 @@
 //! A [`Json`] starts as the text it came as; opening an object or an array splits it into its members, each of which
 //! is text again. What is never opened is written back byte for byte, so unknown fields, the order of members and the
 //! exact notation of numbers survive.
+//!
+//! serde_json checks the syntax, once, of the whole text. Splitting it after that takes a count of brackets, and is done
+//! here: reading into types with serde_json would bring its formatting of floats into the policy, an eighth of its size.
 
 use std::{borrow::Cow, fmt};
 
-use serde::{
-    Deserialize, Deserializer, Serialize, Serializer,
-    de::{MapAccess, Visitor},
-    ser::{SerializeMap, SerializeSeq},
-};
-use serde_json::value::RawValue;
+use serde::de::IgnoredAny;
 use thiserror::Error;
 
 /// The most members of an object that are compared whatever their order.
@@ -23,8 +21,8 @@ const DEEPEST: usize = 128;
 /// A JSON value: text that was not looked into, or a value that was opened or made.
 #[derive(Debug)]
 pub enum Json<'a> {
-    /// The value as it came.
-    Text(&'a RawValue),
+    /// The value as it came, without white space around it; its syntax was checked.
+    Text(&'a str),
     /// `null`.
     Null,
     /// A boolean.
@@ -67,19 +65,14 @@ pub struct Mismatch {
 }
 
 impl Mismatch {
-    /// The mismatch of `value` at `path`.
-    pub fn new(path: &str, expected: &'static str, value: &Json<'_>) -> Self {
+    fn new(path: &str, expected: &'static str, found: &'static str) -> Self {
         Self {
             path: path.to_owned(),
             expected,
-            found: value.type_name(),
+            found,
         }
     }
 }
-
-/// A string that borrows from its source unless it has escapes; serde's own `Cow` never borrows.
-#[derive(Deserialize)]
-pub(crate) struct Text<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
 impl<'a> Json<'a> {
     /// Reads `text` as one JSON value, without looking into it.
@@ -87,13 +80,13 @@ impl<'a> Json<'a> {
     /// # Errors
     /// Where the text isn't JSON.
     pub fn parse(text: &'a str) -> serde_json::Result<Self> {
-        serde_json::from_str(text).map(Self::Text)
+        serde_json::from_str(text).map(|IgnoredAny| Self::Text(text.trim_ascii()))
     }
 
     /// The value's text, unless it was opened or made.
     fn text(&self) -> Option<&str> {
         match self {
-            Self::Text(raw) => Some(raw.get()),
+            Self::Text(text) => Some(text),
             _ => None,
         }
     }
@@ -108,10 +101,9 @@ impl<'a> Json<'a> {
         match self {
             Self::Object(object) => object.0.is_empty(),
             Self::Array(elements) => elements.is_empty(),
-            Self::Text(raw) => {
-                let text = raw.get();
-                let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or("");
-                text.starts_with(['{', '[']) && inner.trim().is_empty()
+            Self::Text(text) => {
+                let inner = inside(text, "{", "}").or_else(|| inside(text, "[", "]"));
+                inner.is_some_and(|inner| inner.trim_ascii().is_empty())
             }
             _ => false,
         }
@@ -119,8 +111,8 @@ impl<'a> Json<'a> {
 
     /// The members of the value, opened for reading and changing; `None` unless it is an object.
     pub fn as_object(&mut self) -> Option<&mut Object<'a>> {
-        if let Self::Text(raw) = self {
-            *self = Self::Object(Object::open(raw)?);
+        if let Self::Text(text) = self {
+            *self = Self::Object(Object::open(text)?);
         }
         match self {
             Self::Object(object) => Some(object),
@@ -128,15 +120,47 @@ impl<'a> Json<'a> {
         }
     }
 
+    /// The members of the value, which stands at `path`.
+    ///
+    /// # Errors
+    /// [`Mismatch`] unless it is an object.
+    pub fn object_at(&mut self, path: &str) -> Result<&mut Object<'a>, Mismatch> {
+        let found = self.type_name();
+        self.as_object()
+            .ok_or_else(|| Mismatch::new(path, "an object", found))
+    }
+
+    /// The elements of the value, which stands at `path`.
+    ///
+    /// # Errors
+    /// [`Mismatch`] unless it is an array.
+    pub fn list_at(&mut self, path: &str) -> Result<&mut Vec<Json<'a>>, Mismatch> {
+        let found = self.type_name();
+        self.as_array()
+            .ok_or_else(|| Mismatch::new(path, "a list", found))
+    }
+
+    /// The value, which stands at `path`, as a string; empty where it is `null`, as in the Kubernetes API.
+    ///
+    /// # Errors
+    /// [`Mismatch`] where it is of another type.
+    pub fn str_at(&self, path: &str) -> Result<Cow<'_, str>, Mismatch> {
+        match self.as_str() {
+            Some(text) => Ok(text),
+            None if self.is_null() => Ok(Cow::Borrowed("")),
+            None => Err(Mismatch::new(path, "a string", self.type_name())),
+        }
+    }
+
     /// The elements of the value, opened for reading and changing; `None` unless it is an array.
     pub fn as_array(&mut self) -> Option<&mut Vec<Json<'a>>> {
-        if let Self::Text(raw) = self {
-            let raw: &'a RawValue = raw;
-            if !raw.get().starts_with('[') {
-                return None;
+        if let Self::Text(text) = self {
+            let mut rest = inside(text, "[", "]")?;
+            let mut elements = Vec::new();
+            while let Some(element) = split_value(&mut rest) {
+                elements.push(Self::Text(element));
             }
-            let elements: Vec<&'a RawValue> = serde_json::from_str(raw.get()).ok()?;
-            *self = Self::Array(elements.into_iter().map(Self::Text).collect());
+            *self = Self::Array(elements);
         }
         match self {
             Self::Array(elements) => Some(elements),
@@ -144,22 +168,20 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The value as a string; `None` for any other type.
+    /// The value as a string; `None` for any other type, and for one with half a surrogate pair, which is no text.
     pub fn as_str(&self) -> Option<Cow<'_, str>> {
-        if let Self::String(text) = self {
-            return Some(Cow::Borrowed(text));
+        match self {
+            Self::String(text) => Some(Cow::Borrowed(text)),
+            Self::Text(text) => unquote(text),
+            _ => None,
         }
-        let text = self.text().filter(|text| text.starts_with('"'))?;
-        serde_json::from_str::<Text<'_>>(text)
-            .ok()
-            .map(|text| text.0)
     }
 
     /// The value as a boolean; `None` for any other type.
     pub fn as_bool(&self) -> Option<bool> {
         match self {
             Self::Bool(value) => Some(*value),
-            Self::Text(raw) => raw.get().parse().ok(),
+            Self::Text(text) => text.parse().ok(),
             _ => None,
         }
     }
@@ -168,17 +190,9 @@ impl<'a> Json<'a> {
     pub fn as_integer(&self) -> Option<i64> {
         match self {
             Self::Integer(value) => Some(*value),
-            Self::Text(raw) => raw.get().parse().ok(),
+            Self::Text(text) => text.parse().ok(),
             _ => None,
         }
-    }
-
-    /// Reads a value that is still text as a `T`, which may borrow from it.
-    ///
-    /// # Errors
-    /// Where the value doesn't have the shape of a `T`.
-    pub fn read<'s, T: Deserialize<'s>>(&'s self) -> serde_json::Result<T> {
-        serde_json::from_str(self.text().unwrap_or_default())
     }
 
     /// Whether the value equals `other` as JSON: whatever the white space and the order of members, numbers by their
@@ -195,7 +209,36 @@ impl<'a> Json<'a> {
     /// A text that is the same for values that are equal as JSON: members sorted, strings without needless escapes. Of
     /// values that are huge or deeply nested it may differ, never the other way round.
     pub fn canonical(&self) -> String {
-        canonical(self)
+        canonical(self.to_string())
+    }
+
+    /// The value's text.
+    pub fn into_bytes(self) -> Vec<u8> {
+        let mut text = Vec::new();
+        self.write(&mut text);
+        text
+    }
+
+    fn write(&self, text: &mut Vec<u8>) {
+        match self {
+            Self::Text(value) => text.extend_from_slice(value.as_bytes()),
+            Self::Null => text.extend_from_slice(b"null"),
+            Self::Bool(true) => text.extend_from_slice(b"true"),
+            Self::Bool(false) => text.extend_from_slice(b"false"),
+            Self::Integer(value) => text.extend_from_slice(value.to_string().as_bytes()),
+            Self::String(value) => write_string(value, text),
+            Self::Object(object) => object.write(text),
+            Self::Array(elements) => {
+                text.push(b'[');
+                for (index, element) in elements.iter().enumerate() {
+                    if index > 0 {
+                        text.push(b',');
+                    }
+                    element.write(text);
+                }
+                text.push(b']');
+            }
+        }
     }
 
     fn sort(&mut self, depth: usize) {
@@ -221,7 +264,7 @@ impl<'a> Json<'a> {
     /// What the value is, for messages: `a string`, `null`.
     pub fn type_name(&self) -> &'static str {
         let first = match self {
-            Self::Text(raw) => raw.get().bytes().next(),
+            Self::Text(text) => text.bytes().next(),
             Self::Null => Some(b'n'),
             Self::Bool(_) => Some(b't'),
             Self::Integer(_) => Some(b'0'),
@@ -262,13 +305,23 @@ impl<'a, T: Into<Json<'a>>> FromIterator<T> for Json<'a> {
 /// The value's text.
 impl fmt::Display for Json<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
+        let mut text = Vec::new();
+        self.write(&mut text);
+        formatter.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
+    }
+}
+
+/// The object's text.
+impl fmt::Display for Object<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = Vec::new();
+        self.write(&mut text);
+        formatter.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
     }
 }
 
 /// Sorting opens values, so it is done on a copy.
-fn canonical(value: &impl Serialize) -> String {
-    let text = serde_json::to_string(value).unwrap_or_default();
+fn canonical(text: String) -> String {
     match Json::parse(&text) {
         Ok(mut copy) => {
             copy.sort(DEEPEST);
@@ -278,30 +331,105 @@ fn canonical(value: &impl Serialize) -> String {
     }
 }
 
-impl<'a> Object<'a> {
-    fn open(raw: &'a RawValue) -> Option<Self> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = Object<'de>;
+/// The text between `open` and `close`; `None` unless `text` has them.
+fn inside<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
+    text.strip_prefix(open)?.strip_suffix(close)
+}
 
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an object")
-            }
+/// Splits the first value off `rest`, the remaining members of an object or an array, and the separator after it;
+/// `None` where no value is left.
+fn split_value<'a>(rest: &mut &'a str) -> Option<&'a str> {
+    let text = rest.trim_ascii_start();
+    let (value, after) = text.split_at_checked(length_of_value(text.as_bytes()))?;
+    let after = after.trim_ascii_start();
+    *rest = after.strip_prefix([',', ':']).unwrap_or(after);
+    let value = value.trim_ascii_end();
+    (!value.is_empty()).then_some(value)
+}
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some((key, value)) = map.next_entry::<Text<'de>, &'de RawValue>()? {
-                    members.push((key.0, Json::Text(value)));
+/// How long the value is that `text` starts with: up to a separator or an end that belongs to what it stands in.
+fn length_of_value(text: &[u8]) -> usize {
+    let mut depth = 0_usize;
+    let mut bytes = text.iter().enumerate();
+    while let Some((index, byte)) = bytes.next() {
+        match byte {
+            b'"' => {
+                while let Some((_, byte)) = bytes.next()
+                    && *byte != b'"'
+                {
+                    if *byte == b'\\' {
+                        bytes.next();
+                    }
                 }
-                Ok(Object(members))
             }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b',' | b':' if depth == 0 => return index,
+            _ => {}
         }
-        if !raw.get().starts_with('{') {
-            return None;
+    }
+    text.len()
+}
+
+/// What the text of a JSON string says; `None` where it is no string, or has half a surrogate pair.
+fn unquote(text: &str) -> Option<Cow<'_, str>> {
+    let inner = inside(text, "\"", "\"")?;
+    if !inner.contains('\\') {
+        return Some(Cow::Borrowed(inner));
+    }
+    // In UTF-16, as the escapes are.
+    let mut units = Vec::with_capacity(inner.len());
+    let mut letters = inner.chars();
+    while let Some(letter) = letters.next() {
+        let letter = match letter {
+            '\\' => match letters.next()? {
+                'b' => '\u{8}',
+                'f' => '\u{c}',
+                'n' => '\n',
+                'r' => '\r',
+                't' => '\t',
+                'u' => {
+                    let (digits, rest) = letters.as_str().split_at_checked(4)?;
+                    units.push(u16::from_str_radix(digits, 16).ok()?);
+                    letters = rest.chars();
+                    continue;
+                }
+                itself => itself,
+            },
+            itself => itself,
+        };
+        units.extend_from_slice(letter.encode_utf16(&mut [0; 2]));
+    }
+    String::from_utf16(&units).ok().map(Cow::Owned)
+}
+
+/// Writes `value` as a JSON string.
+fn write_string(value: &str, text: &mut Vec<u8>) {
+    // Writing to memory can't fail.
+    let _ = serde_json::to_writer(text, value);
+}
+
+impl<'a> Object<'a> {
+    fn open(text: &'a str) -> Option<Self> {
+        let mut rest = inside(text, "{", "}")?;
+        let mut members = Vec::new();
+        while let Some(key) = split_value(&mut rest) {
+            members.push((unquote(key)?, Json::Text(split_value(&mut rest)?)));
         }
-        serde_json::Deserializer::from_str(raw.get())
-            .deserialize_map(Members)
-            .ok()
+        Some(Self(members))
+    }
+
+    fn write(&self, text: &mut Vec<u8>) {
+        text.push(b'{');
+        for (index, (key, value)) in self.0.iter().enumerate() {
+            if index > 0 {
+                text.push(b',');
+            }
+            write_string(key, text);
+            text.push(b':');
+            value.write(text);
+        }
+        text.push(b'}');
     }
 
     /// The members, in order.
@@ -311,7 +439,7 @@ impl<'a> Object<'a> {
 
     /// The canonical text of the object; see [`Json::canonical`].
     pub fn canonical(&self) -> String {
-        canonical(self)
+        canonical(self.to_string())
     }
 
     /// The number of members.
@@ -342,11 +470,10 @@ impl<'a> Object<'a> {
     /// # Errors
     /// [`Mismatch`] at `path` where it is of another type.
     pub fn member(&mut self, key: &str, path: &str) -> Result<Option<&mut Self>, Mismatch> {
-        let Some(value) = self.get_some(key) else {
-            return Ok(None);
-        };
-        let mismatch = Mismatch::new(path, "an object", value);
-        value.as_object().map(Some).ok_or(mismatch)
+        match self.get_some(key) {
+            Some(value) => value.object_at(path).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// The member `key` as a list; `None` where it is absent or `null`.
@@ -354,11 +481,10 @@ impl<'a> Object<'a> {
     /// # Errors
     /// [`Mismatch`] at `path` where it is of another type.
     pub fn list(&mut self, key: &str, path: &str) -> Result<Option<&mut Vec<Json<'a>>>, Mismatch> {
-        let Some(value) = self.get_some(key) else {
-            return Ok(None);
-        };
-        let mismatch = Mismatch::new(path, "a list", value);
-        value.as_array().map(Some).ok_or(mismatch)
+        match self.get_some(key) {
+            Some(value) => value.list_at(path).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// The member `key` as a string; `None` where it is absent, empty or of another type.
@@ -443,40 +569,12 @@ impl<'a> Object<'a> {
     }
 }
 
-impl Serialize for Json<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Text(raw) => raw.serialize(serializer),
-            Self::Null => serializer.serialize_unit(),
-            Self::Bool(value) => serializer.serialize_bool(*value),
-            Self::Integer(value) => serializer.serialize_i64(*value),
-            Self::String(text) => serializer.serialize_str(text),
-            Self::Object(object) => object.serialize(serializer),
-            Self::Array(elements) => {
-                let mut sequence = serializer.serialize_seq(Some(elements.len()))?;
-                for element in elements {
-                    sequence.serialize_element(element)?;
-                }
-                sequence.end()
-            }
-        }
-    }
-}
-
-impl Serialize for Object<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (key, value) in &self.0 {
-            map.serialize_entry(key, value)?;
-        }
-        map.end()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::{collection::vec, prelude::*};
     use rstest::rstest;
+    use serde_json::Value;
 
     fn parse(text: &str) -> Json<'_> {
         Json::parse(text).unwrap()
@@ -490,7 +588,7 @@ mod tests {
     #[case::unicode_and_escapes(r#"{"k\u00e9y":"\ud83d\ude00 \n","ü":"ß"}"#)]
     #[case::nesting_deeper_than_a_parser_recurses(&format!("{}{}", "[".repeat(5000), "]".repeat(5000)))]
     fn unopened_text_survives_byte_for_byte(#[case] text: &str) {
-        assert_eq!(serde_json::to_string(&parse(text)).unwrap(), text);
+        assert_eq!(parse(text).to_string(), text);
     }
 
     #[test]
@@ -499,10 +597,7 @@ mod tests {
         let object = json.as_object().unwrap();
         object.set("a", "new".into());
         object.set("b", Json::Array(Vec::new()));
-        assert_eq!(
-            serde_json::to_string(&json).unwrap(),
-            r#"{"z":1e999,"a":"new","m":null,"b":[]}"#
-        );
+        assert_eq!(json.to_string(), r#"{"z":1e999,"a":"new","m":null,"b":[]}"#);
     }
 
     #[rstest]
@@ -517,7 +612,7 @@ mod tests {
         let mut json = parse(text);
         let object = json.as_object().unwrap();
         assert_eq!(object.get_or_set("a", Json::Array(Vec::new())).1, prior);
-        assert_eq!(serde_json::to_string(&json).unwrap(), after);
+        assert_eq!(json.to_string(), after);
     }
 
     #[test]
@@ -572,5 +667,78 @@ mod tests {
     #[case::string(r#""""#, false)]
     fn emptiness_is_of_objects_and_lists(#[case] text: &str, #[case] empty: bool) {
         assert_eq!(parse(text).is_empty(), empty);
+    }
+
+    /// Opens everything that can be opened.
+    fn open(json: &mut Json<'_>) {
+        if let Some(object) = json.as_object() {
+            object.0.iter_mut().for_each(|(_, value)| open(value));
+        } else if let Some(elements) = json.as_array() {
+            elements.iter_mut().for_each(open);
+        } else if let Some(text) = json.as_str() {
+            *json = Json::String(text.into_owned());
+        }
+    }
+
+    #[rstest]
+    #[case::every_escape(
+        r#""\"\\\/\b\f\n\r\t\u00e9\uD83D\ude00""#,
+        Some("\"\\/\u{8}\u{c}\n\r\té😀")
+    )]
+    #[case::half_a_pair(r#""\ud83d""#, None)]
+    #[case::halves_in_the_wrong_order(r#""\ude00\ud83d""#, None)]
+    #[case::no_string("1", None)]
+    fn a_string_says_what_its_escapes_mean(#[case] text: &str, #[case] expected: Option<&str>) {
+        assert_eq!(parse(text).as_str().as_deref(), expected);
+    }
+
+    fn values() -> impl Strategy<Value = Value> {
+        let text = r#"[a-zé😀{}\[\],:"\\\n ]{0,6}"#;
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            text.prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 32, 4, move |inner| {
+            prop_oneof![
+                vec(inner.clone(), 0..4).prop_map(Value::from),
+                vec((text, inner), 0..4).prop_map(|members| members.into_iter().collect()),
+            ]
+        })
+    }
+
+    /// The value's text with every character escaped, and white space wherever it may be.
+    fn verbose(value: &Value) -> String {
+        let string = |text: &str| {
+            let units = text.encode_utf16().map(|unit| format!("\\u{unit:04X}"));
+            format!("\n \"{}\"\t\r", units.collect::<String>())
+        };
+        let list =
+            |open, parts: Vec<String>, close| format!(" {open} {} {close} ", parts.join(","));
+        match value {
+            Value::String(text) => string(text),
+            Value::Array(elements) => list('[', elements.iter().map(verbose).collect(), ']'),
+            Value::Object(members) => {
+                let member =
+                    |(key, value): (&String, _)| format!("{}:{}", string(key), verbose(value));
+                list('{', members.iter().map(member).collect(), '}')
+            }
+            other => format!(" {other} "),
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+        #[test]
+        fn a_text_is_split_as_serde_json_splits_it(value in values()) {
+            for text in [value.to_string(), verbose(&value)] {
+                let mut json = parse(&text);
+                open(&mut json);
+                let again: Value = serde_json::from_str(&json.to_string()).unwrap();
+                prop_assert_eq!(&again, &value, "{}", text);
+            }
+        }
     }
 }

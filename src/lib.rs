@@ -46,7 +46,7 @@ mod guest {
     fn validate(payload: &[u8]) -> CallResult {
         let mut host = WapcHost::new();
         let response = policy::validate(payload, &mut host);
-        Ok(serde_json::to_vec(&response.into_json())?)
+        Ok(response.into_json().into_bytes())
     }
 
     fn validate_settings(payload: &[u8]) -> CallResult {

@@ -147,9 +147,8 @@ impl Record {
         key: &str,
         path: &str,
     ) -> Result<&'p mut Object<'a>, Mismatch> {
-        let value = self.made(parent, key, Json::Object(Object::default()), path);
-        let mismatch = Mismatch::new(path, "an object", value);
-        value.as_object().ok_or(mismatch)
+        self.made(parent, key, Json::Object(Object::default()), path)
+            .object_at(path)
     }
 
     /// Opens the member `key` of `parent` as an array, made where it is absent or null.
@@ -159,9 +158,8 @@ impl Record {
         key: &str,
         path: &str,
     ) -> Result<&'p mut Vec<Json<'a>>, Mismatch> {
-        let value = self.made(parent, key, Json::Array(Vec::new()), path);
-        let mismatch = Mismatch::new(path, "a list", value);
-        value.as_array().ok_or(mismatch)
+        self.made(parent, key, Json::Array(Vec::new()), path)
+            .list_at(path)
     }
 
     fn made<'p, 'a>(
@@ -317,13 +315,12 @@ fn require(
                 continue;
             };
             let path = term_path(*index);
-            let mismatch = Mismatch::new(&path, "an object", term);
-            let term = term.as_object().ok_or(mismatch)?;
+            let term = term.object_at(&path)?;
             record
                 .array(term, EXPRESSIONS, &path)?
                 .push(requirement_json(requirement).into());
         }
-        let added = Json::Object(requirement_json(requirement)).to_string();
+        let added = requirement_json(requirement).to_string();
         record.requirements.push((added, indices));
     }
     Ok(())

@@ -148,16 +148,21 @@ fn each<'a, T: Default>(
             all.push(T::default());
             continue;
         }
-        let mismatch = Mismatch::new(path, "a list of objects", element);
-        all.push(read(element.as_object().ok_or(mismatch)?, path)?);
+        let element = element.object_at(path).map_err(|mismatch| Mismatch {
+            expected: "a list of objects",
+            ..mismatch
+        })?;
+        all.push(read(element, path)?);
     }
     Ok(all)
 }
 
 fn string(value: &Json<'_>, path: &str) -> Result<String, Mismatch> {
-    match value.as_str() {
-        Some(text) => Ok(text.into_owned()),
-        None if value.is_null() => Ok(String::new()),
-        None => Err(Mismatch::new(path, "strings as values", value)),
+    match value.str_at(path) {
+        Ok(text) => Ok(text.into_owned()),
+        Err(mismatch) => Err(Mismatch {
+            expected: "strings as values",
+            ..mismatch
+        }),
     }
 }

@@ -40,10 +40,11 @@ pub fn validate<'a>(payload: &'a [u8], host: &mut dyn Host) -> Response<'a> {
 fn read_payload(payload: &[u8]) -> Result<(Object<'_>, &str), String> {
     let text = std::str::from_utf8(payload).map_err(|error| error.to_string())?;
     let mut payload = Json::parse(text).map_err(|error| error.to_string())?;
-    let mismatch = Mismatch::new("payload", "an object", &payload);
-    let members = payload.as_object().ok_or(mismatch.to_string())?;
+    let members = payload
+        .object_at("payload")
+        .map_err(|mismatch| mismatch.to_string())?;
     let settings = match members.get("settings") {
-        Some(Json::Text(settings)) => settings.get(),
+        Some(Json::Text(settings)) => settings,
         _ => "null",
     };
     match members.member("request", "request") {

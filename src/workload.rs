@@ -120,8 +120,7 @@ impl<'a> Scope<'a> {
             return Ok(Scope::Out("no object"));
         };
 
-        let mismatch = Mismatch::new("object", "an object", &object);
-        let members = object.as_object().ok_or(mismatch)?;
+        let members = object.object_at("object")?;
         let mut namespace = request.text("namespace");
         let mut images_are_placed = false;
         if let Some(metadata) = members.get_object("metadata") {

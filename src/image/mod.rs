@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
-
 use crate::{
-    json::{Mismatch, Object, Text},
+    json::{Mismatch, Object},
     set::SortedMap,
 };
 
@@ -27,15 +25,6 @@ pub struct Image {
     pub is_run: bool,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Container<'a> {
-    #[serde(borrow)]
-    image: Option<Text<'a>>,
-    #[serde(borrow)]
-    image_pull_policy: Option<Text<'a>>,
-}
-
 /// The images of the pod whose `spec` this is, each once, in the order of the design, section 6: init containers,
 /// containers, ephemeral containers, and with `image_volumes` the images mounted as volumes. An image that is never
 /// pulled is left out: the node has it, or the pod fails whatever its architecture.
@@ -44,11 +33,21 @@ struct Container<'a> {
 /// [`Mismatch`] where a list of containers or volumes isn't one.
 pub fn images_of(spec: &mut Object<'_>, image_volumes: bool) -> Result<Vec<Image>, Mismatch> {
     let mut images = Images::default();
-    for key in ["initContainers", "containers", "ephemeralContainers"] {
-        for container in containers(spec, key)? {
-            let pull_policy = container.image_pull_policy.as_ref();
-            let pull_policy = pull_policy.map(|policy| policy.0.as_ref());
-            images.add(container.image.map(|image| image.0), pull_policy, true);
+    for path in [
+        "spec.initContainers",
+        "spec.containers",
+        "spec.ephemeralContainers",
+    ] {
+        let key = path.trim_start_matches("spec.");
+        for container in spec.list(key, path)?.into_iter().flatten() {
+            if container.is_null() {
+                continue;
+            }
+            let container = container.object_at(path)?;
+            let pull_policy = container.text("imagePullPolicy");
+            if let Some(image) = container.get("image") {
+                images.add(image.str_at(path)?, pull_policy.as_deref(), true);
+            }
         }
     }
     if image_volumes {
@@ -58,7 +57,7 @@ pub fn images_of(spec: &mut Object<'_>, image_volumes: bool) -> Result<Vec<Image
                 .and_then(|volume| volume.get_object("image"));
             if let Some(image) = image {
                 let pull_policy = image.text("pullPolicy");
-                let reference = image.get_str("reference");
+                let reference = image.get_str("reference").unwrap_or_default();
                 images.add(reference, pull_policy.as_deref(), false);
             }
         }
@@ -75,8 +74,7 @@ struct Images {
 
 impl Images {
     /// Adds an image unless it is there already.
-    fn add(&mut self, reference: Option<Cow<'_, str>>, pull_policy: Option<&str>, is_run: bool) {
-        let reference = reference.unwrap_or_default();
+    fn add(&mut self, reference: Cow<'_, str>, pull_policy: Option<&str>, is_run: bool) {
         if reference.is_empty() || pull_policy == Some("Never") {
             return;
         }
@@ -88,24 +86,6 @@ impl Images {
                 self.positions.insert(reference.clone(), self.list.len());
                 self.list.push(Image { reference, is_run });
             }
-        }
-    }
-}
-
-/// The containers in a list, `null` ones left out.
-fn containers<'o>(spec: &'o mut Object<'_>, key: &str) -> Result<Vec<Container<'o>>, Mismatch> {
-    let Some(value) = spec.get_some(key) else {
-        return Ok(Vec::new());
-    };
-    match value.read::<Vec<Option<Container<'_>>>>() {
-        Ok(list) => Ok(list.into_iter().flatten().collect()),
-        Err(_) => {
-            let path = format!("spec.{key}");
-            Err(Mismatch::new(
-                &path,
-                "a list as in the Kubernetes API",
-                value,
-            ))
         }
     }
 }
@@ -190,7 +170,7 @@ mod tests {
         let mismatch = images_of(spec.as_object().unwrap(), true).unwrap_err();
         assert_eq!(
             mismatch.to_string(),
-            "spec.containers: expected a list as in the Kubernetes API, got a string"
+            "spec.containers: expected a list, got a string"
         );
     }
 }

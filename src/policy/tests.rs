@@ -115,7 +115,7 @@ fn bytes_that_are_not_utf8_are_rejected() {
 }
 
 #[rstest]
-#[case::containers(json!({"containers": "app"}), "spec.containers: expected a list as in the Kubernetes API, got a string")]
+#[case::containers(json!({"containers": "app"}), "spec.containers: expected a list, got a string")]
 #[case::node_selector(json!({"nodeSelector": 1}), "spec.nodeSelector: expected an object, got a number")]
 #[case::selected_value(json!({"nodeSelector": {"a": 1}}), "spec.nodeSelector: expected strings as values, got a number")]
 #[case::affinity(json!({"affinity": []}), "spec.affinity: expected an object, got a list")]
