@@ -370,14 +370,21 @@ mod tests {
         );
     }
 
-    #[test]
-    fn the_386_label_is_a_number_to_gt_and_lt() {
-        let terms = json!([term("kubernetes.io/arch", "Gt", &["385"])]);
-        let greater = constraints(json!({}), terms);
-        assert!(greater.admits_platform(&Os::linux(), &architecture("386")));
-        let terms = json!([term("kubernetes.io/arch", "Lt", &["386"])]);
-        let less = constraints(json!({}), terms);
-        assert!(!less.admits_platform(&Os::linux(), &architecture("386")));
+    #[rstest]
+    #[case::greater("Gt", "385", true)]
+    #[case::not_greater("Gt", "386", false)]
+    #[case::less("Lt", "387", true)]
+    #[case::not_less("Lt", "386", false)]
+    fn the_386_label_is_a_number_to_gt_and_lt(
+        #[case] operator: &str,
+        #[case] bound: &str,
+        #[case] admitted: bool,
+    ) {
+        let terms = json!([term("kubernetes.io/arch", operator, &[bound])]);
+        assert_eq!(
+            constraints(json!({}), terms).admits_platform(&Os::linux(), &architecture("386")),
+            admitted
+        );
     }
 
     #[test]

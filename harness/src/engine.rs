@@ -49,6 +49,23 @@ pub struct Policy {
     _ticker: Ticker,
 }
 
+/// An instance of a policy, which has answered nothing yet.
+pub struct Instance {
+    host: WapcHost,
+    state: Arc<Mutex<HostState>>,
+}
+
+/// What crossed the boundary between the host and an instance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// How often the policy called the host.
+    pub host_calls: usize,
+    /// The bytes that the policy got: what it was called with, and answers of the host.
+    pub bytes_in: usize,
+    /// The bytes that the policy gave: its answer, and what it called the host with.
+    pub bytes_out: usize,
+}
+
 /// What came of an evaluation.
 #[derive(Debug)]
 pub struct Evaluation {
@@ -58,6 +75,8 @@ pub struct Evaluation {
     pub lookups: Vec<(Lookup, Result<String, String>)>,
     /// The events that the policy logged.
     pub events: Vec<Value>,
+    /// What crossed the boundary.
+    pub traffic: Traffic,
 }
 
 /// What the host did for an evaluation.
@@ -66,6 +85,7 @@ struct HostState {
     allowed: Allowed,
     lookups: Vec<(Lookup, Result<String, String>)>,
     events: Vec<Value>,
+    traffic: Traffic,
 }
 
 impl Policy {
@@ -119,13 +139,10 @@ impl Policy {
         self.check_settings(settings)?;
         let uid = request["uid"].as_str().unwrap_or_default();
         let payload = serde_json::to_vec(&json!({"request": request, "settings": settings}))?;
-        let state = Arc::new(Mutex::new(HostState {
-            answers,
-            allowed,
-            lookups: Vec::new(),
-            events: Vec::new(),
-        }));
-        let response = match self.call(&state, "validate", &payload) {
+        let instance = self
+            .instance(answers, allowed)
+            .map_err(|error| anyhow!("the policy failed to start: {error}"))?;
+        let response = match instance.call("validate", &payload) {
             Ok(answer) => {
                 let answer: PolicyResponse = serde_json::from_slice(&answer)
                     .context("the policy's answer is not a ValidationResponse")?;
@@ -137,7 +154,7 @@ impl Policy {
             ),
             Err(error) => AdmissionResponse::internal_error(uid, &error),
         };
-        let mut state = lock(&state);
+        let mut state = lock(&instance.state);
         let problems = state.answers.problems();
         if !problems.is_empty() {
             bail!("{}", problems.join("; "));
@@ -146,6 +163,7 @@ impl Policy {
             response,
             lookups: std::mem::take(&mut state.lookups),
             events: std::mem::take(&mut state.events),
+            traffic: state.traffic,
         })
     }
 
@@ -179,21 +197,27 @@ impl Policy {
     /// # Errors
     /// The text of the error where the policy fails.
     pub fn call_alone(&self, function: &str, payload: &[u8]) -> Result<Vec<u8>, String> {
-        let state = Arc::new(Mutex::new(HostState {
-            answers: Box::new(crate::session::Session::default()),
-            allowed: Allowed::all(),
-            lookups: Vec::new(),
-            events: Vec::new(),
-        }));
-        self.call(&state, function, payload)
+        let answers = Box::new(crate::session::Session::default());
+        self.instance(answers, Allowed::all())?
+            .call(function, payload)
     }
 
-    fn call(
+    /// A fresh instance. `answers` answers its lookups, as far as `allowed` grants them.
+    ///
+    /// # Errors
+    /// The text of the error where the policy can't be started.
+    pub fn instance(
         &self,
-        state: &Arc<Mutex<HostState>>,
-        function: &str,
-        payload: &[u8],
-    ) -> Result<Vec<u8>, String> {
+        answers: Box<dyn Answers>,
+        allowed: Allowed,
+    ) -> Result<Instance, String> {
+        let state = Arc::new(Mutex::new(HostState {
+            answers,
+            allowed,
+            lookups: Vec::new(),
+            events: Vec::new(),
+            traffic: Traffic::default(),
+        }));
         let deadlines = EpochDeadlines {
             wapc_init: self.deadline.ticks,
             wapc_func: self.deadline.ticks,
@@ -202,17 +226,42 @@ impl Policy {
             .provider
             .rehydrate(Some(deadlines))
             .map_err(|error| error.to_string())?;
-        let state = Arc::clone(state);
+        let shared = Arc::clone(&state);
         let callback =
             move |_id: u64, binding: &str, namespace: &str, operation: &str, payload: &[u8]| {
-                lock(&state)
-                    .call(binding, namespace, operation, payload)
-                    .map_err(Into::into)
+                let mut state = lock(&shared);
+                let answer = state.call(binding, namespace, operation, payload);
+                let bytes = answer.as_ref().map_or_else(String::len, Vec::len);
+                state.traffic.host_calls += 1;
+                state.traffic.bytes_in += bytes;
+                state.traffic.bytes_out += payload.len();
+                answer.map_err(Into::into)
             };
         let host = WapcHost::new(Box::new(provider), Some(Box::new(callback)))
             .map_err(|error| error.to_string())?;
-        host.call(function, payload)
-            .map_err(|error| error.to_string())
+        Ok(Instance { host, state })
+    }
+}
+
+impl Instance {
+    /// Calls a function of the policy.
+    ///
+    /// # Errors
+    /// The text of the error where the policy fails.
+    pub fn call(&self, function: &str, payload: &[u8]) -> Result<Vec<u8>, String> {
+        let answer = self
+            .host
+            .call(function, payload)
+            .map_err(|error| error.to_string())?;
+        let traffic = &mut lock(&self.state).traffic;
+        traffic.bytes_in += payload.len();
+        traffic.bytes_out += answer.len();
+        Ok(answer)
+    }
+
+    /// What crossed the boundary so far.
+    pub fn traffic(&self) -> Traffic {
+        lock(&self.state).traffic
     }
 }
 

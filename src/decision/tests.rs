@@ -167,6 +167,21 @@ fn a_daemon_set_is_never_given_a_preference(#[case] settings: Value) {
 }
 
 #[test]
+fn a_soft_preference_is_a_weighted_term_for_one_architecture() {
+    let case = multi(json!({"preferenceEnforcement": "preferred"}), json!({}));
+    let Verdict::Accept { placement, .. } = case.decide().verdict else {
+        panic!("rejected");
+    };
+    let [preference] = placement.preferences.as_slice() else {
+        panic!("{:?}", placement.preferences);
+    };
+    assert_eq!(preference.weight, 100);
+    let expressions = preference.preference.match_expressions.as_deref();
+    let expected = node_in("kubernetes.io/arch", vec!["amd64".to_owned()]);
+    assert_eq!(expressions, Some([expected].as_slice()));
+}
+
+#[test]
 fn the_soft_preference_of_the_user_replaces_the_default_but_not_the_label() {
     let spec = json!({"affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
         {"weight": 1, "preference": arch("In", &["arm64"])}
@@ -426,6 +441,18 @@ fn an_unsupported_selection_is_ignored_warned_of_or_rejected(
 }
 
 #[test]
+fn only_the_images_that_a_selection_excludes_are_named() {
+    let spec = json!({"nodeSelector": {"kubernetes.io/arch": "arm64"}});
+    let case = multi(json!({}), spec).image("side", &["linux/amd64"]);
+    assert_eq!(
+        case.decide().warnings,
+        [
+            "the Pod selects arm64, which excludes every architecture that its images support on linux: side (linux/amd64)"
+        ]
+    );
+}
+
+#[test]
 fn a_selection_is_supported_if_one_of_its_architectures_is() {
     let case = case(json!({}), terms(json!([arch("In", &["amd64", "arm64"])])))
         .image("a", &["linux/arm64"]);
@@ -547,6 +574,28 @@ fn the_first_operating_system_that_every_image_has_is_chosen_and_written_down() 
     assert_eq!(
         none.verdict(),
         "rejected: no architecture runs every image on linux or windows: a (linux/amd64, windows/amd64), b (freebsd/amd64)"
+    );
+}
+
+#[rstest]
+#[case::of_two_with_nodes_one_the_pod_admits(&["linux/amd64", "windows/arm64"], "nodeAffinity=arm64 os=windows")]
+#[case::of_two_with_nodes_none_the_pod_admits(&["linux/amd64", "windows/amd64"], "unchanged: the Pod excludes every architecture that its images support")]
+fn an_operating_system_on_which_the_pod_admits_nodes_comes_before_one_where_it_admits_none(
+    #[case] platforms: &[&str],
+    #[case] expected: &str,
+) {
+    let case = case(windows_too(), terms(json!([arch("NotIn", &["amd64"])])));
+    assert_eq!(case.image("a", platforms).verdict(), expected);
+}
+
+#[test]
+fn an_operating_system_with_nodes_that_the_pod_excludes_comes_before_one_without_nodes() {
+    let case = case(windows_too(), terms(json!([arch("NotIn", &["amd64"])])));
+    assert_eq!(
+        case.image("a", &["windows/amd64"]).decide().warnings,
+        [
+            "the Pod's node affinity excludes every architecture that its images support on windows: a (windows/amd64)"
+        ]
     );
 }
 

@@ -308,11 +308,18 @@ fn a_forged_record_takes_out_nothing_that_the_policy_never_writes() {
     assert_eq!(stripped["spec"], expected["spec"]);
 }
 
-#[test]
-fn a_record_that_is_too_long_to_be_ours_is_left_alone() {
-    let record = json!({"tolerations": vec![json!({"key": "a"}); 2_000]}).to_string();
+#[rstest]
+#[case::the_longest(16 * 1024, true)]
+#[case::longer_by_a_byte(16 * 1024 + 1, false)]
+fn a_record_that_is_too_long_to_be_ours_is_left_alone(
+    #[case] length: usize,
+    #[case] is_taken_out: bool,
+) {
+    let mut record = json!({"absent": [""]}).to_string();
+    record.insert_str(12, &"a".repeat(length - record.len()));
+    assert_eq!(record.len(), length);
     let template = json!({"metadata": {"annotations": {ANNOTATION: record}}}).to_string();
-    assert_eq!(stripped(&template), template);
+    assert_eq!(stripped(&template) != template, is_taken_out);
 }
 
 #[rstest]

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use kubewarden_policy_sdk::response::ValidationResponse;
 use node_architecture_policy::{host::Host, image::Reference, policy, settings::Settings};
+use serde::de::IgnoredAny;
+use serde_json::Value;
 
 /// A host that answers every lookup with the same bytes.
 struct SameAnswer<'d> {
@@ -35,7 +37,7 @@ impl Host for SameAnswer<'_> {
     }
 
     fn log(&mut self, event: &[u8]) {
-        serde_json::from_slice::<serde_json::Value>(event).expect("an event is JSON");
+        serde_json::from_slice::<Value>(event).expect("an event is JSON");
     }
 }
 
@@ -62,16 +64,18 @@ fn evaluate(payload: &[u8], host: &mut SameAnswer<'_>) -> ValidationResponse {
 
 /// Arbitrary bytes as the payload of `validate`.
 pub(crate) fn validate(data: &[u8]) {
-    // A key by which serde_json marks raw text in its own `Value`: the reader of the response stumbles over it.
-    if String::from_utf8_lossy(data).contains("private::RawValue") {
-        return;
-    }
     let index = br#"{"manifests":[{"platform":{"os":"linux","architecture":"arm64"}}]}"#;
     let mut host = SameAnswer {
         answer: Ok(index),
         lookups: 0,
     };
-    evaluate(data, &mut host);
+    // The host reads a request before it hands it over: what its `Value` doesn't hold, such as 1e999, doesn't come.
+    if serde_json::from_slice::<Value>(data).is_ok() {
+        evaluate(data, &mut host);
+    } else {
+        let response = policy::validate(data, &mut host).into_json().to_string();
+        assert!(serde_json::from_str::<IgnoredAny>(&response).is_ok());
+    }
 }
 
 /// Arbitrary bytes as settings.
