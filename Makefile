@@ -16,6 +16,8 @@ WASM_RUSTFLAGS := --remap-path-prefix=$(CARGO_HOME)/registry/src/=dependencies/ 
 # The largest policy that is released, in bytes: 256 KiB.
 WASM_LIMIT := 262144
 
+BASELINE := target/$(TARGET)/baseline/node_architecture_baseline.wasm
+
 HARNESS := target/debug/node-architecture
 HARNESS_SOURCES := harness/Cargo.toml Cargo.lock $(shell find harness/src -name '*.rs')
 EXAMPLE := examples/mixed-architectures
@@ -50,6 +52,14 @@ run: policy.wasm $(HARNESS) ## Evaluate an example Pod on recorded registry answ
 .PHONY: test
 test: policy.wasm ## Build the policy and run every test
 	cargo test --locked --workspace --all-features
+
+$(BASELINE): Cargo.lock harness/baseline/src/lib.rs
+	cargo build --profile baseline --locked --target $(TARGET) --package node-architecture-baseline
+	touch $@
+
+.PHONY: bench
+bench: policy.wasm $(BASELINE) ## Measure what an evaluation costs, beside a policy that decides nothing
+	cargo bench --locked --package node-architecture-harness --bench policy -- $(BENCH)
 
 ifneq ($(shell command -v kwctl),)
 E2E_RUNNER := kwctl

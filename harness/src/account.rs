@@ -238,6 +238,7 @@ mod tests {
                 ),
             ],
             events: Vec::new(),
+            traffic: crate::engine::Traffic::default(),
         };
         let request = json!({"kind": {"kind": "Pod"}, "namespace": "n", "object": {"metadata": {"generateName": "p-"}}});
         let account = plain(&of(&request, &evaluation).unwrap());
