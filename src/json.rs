@@ -5,11 +5,13 @@
 //! is text again. What is never opened is written back byte for byte, so unknown fields, the order of members and the
 //! exact notation of numbers survive.
 //!
-//! serde_json checks the syntax, once, of the whole text. Splitting it after that takes a count of brackets, and is done
-//! here: reading into types with serde_json would bring its formatting of floats into the policy, an eighth of its size.
+//! serde_json checks the syntax of a whole text. One pass after that notes where its strings, objects and arrays end, so
+//! that opening one of them reads nothing of what is within its members. Reading into types with serde_json instead would
+//! bring its formatting of floats into the policy, an eighth of its size.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, fmt, rc::Rc};
 
+use memchr::memchr2;
 use serde::de::IgnoredAny;
 use thiserror::Error;
 
@@ -21,8 +23,8 @@ const DEEPEST: usize = 128;
 /// A JSON value: text that was not looked into, or a value that was opened or made.
 #[derive(Debug)]
 pub enum Json<'a> {
-    /// The value as it came, without white space around it; its syntax was checked.
-    Text(&'a str),
+    /// The value as it came.
+    Text(Text<'a>),
     /// `null`.
     Null,
     /// A boolean.
@@ -40,6 +42,26 @@ pub enum Json<'a> {
 /// The members of a JSON object, in order.
 #[derive(Debug, Default)]
 pub struct Object<'a>(Vec<(Cow<'a, str>, Json<'a>)>);
+
+/// A value in a text whose syntax was checked.
+#[derive(Clone, Debug)]
+pub struct Text<'a> {
+    /// The value, without white space around it.
+    value: &'a str,
+    /// The spans of the whole text.
+    spans: Rc<[Span]>,
+    /// Which span the value is, unless it is a number, a boolean or `null`.
+    span: usize,
+}
+
+/// A string, an object or an array in a text. Spans are in the order in which they start.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    /// How long it is, in bytes.
+    length: usize,
+    /// How many spans it takes: itself and what is in it.
+    spans: usize,
+}
 
 /// What a member was before it was set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,13 +102,18 @@ impl<'a> Json<'a> {
     /// # Errors
     /// Where the text isn't JSON.
     pub fn parse(text: &'a str) -> serde_json::Result<Self> {
-        serde_json::from_str(text).map(|IgnoredAny| Self::Text(text.trim_ascii()))
+        let IgnoredAny = serde_json::from_str(text)?;
+        Ok(Self::Text(Text {
+            value: text.trim_ascii(),
+            spans: spans_of(text.as_bytes()).into(),
+            span: 0,
+        }))
     }
 
     /// The value's text, unless it was opened or made.
     fn text(&self) -> Option<&str> {
         match self {
-            Self::Text(text) => Some(text),
+            Self::Text(text) => Some(text.value),
             _ => None,
         }
     }
@@ -101,10 +128,10 @@ impl<'a> Json<'a> {
         match self {
             Self::Object(object) => object.0.is_empty(),
             Self::Array(elements) => elements.is_empty(),
-            Self::Text(text) => {
-                let inner = inside(text, "{", "}").or_else(|| inside(text, "[", "]"));
-                inner.is_some_and(|inner| inner.trim_ascii().is_empty())
-            }
+            Self::Text(text) => text
+                .opened("{")
+                .or(text.opened("["))
+                .is_some_and(|mut inner| inner.next().is_none()),
             _ => false,
         }
     }
@@ -155,12 +182,7 @@ impl<'a> Json<'a> {
     /// The elements of the value, opened for reading and changing; `None` unless it is an array.
     pub fn as_array(&mut self) -> Option<&mut Vec<Json<'a>>> {
         if let Self::Text(text) = self {
-            let mut rest = inside(text, "[", "]")?;
-            let mut elements = Vec::new();
-            while let Some(element) = split_value(&mut rest) {
-                elements.push(Self::Text(element));
-            }
-            *self = Self::Array(elements);
+            *self = Self::Array(text.opened("[")?.map(Self::Text).collect());
         }
         match self {
             Self::Array(elements) => Some(elements),
@@ -172,7 +194,7 @@ impl<'a> Json<'a> {
     pub fn as_str(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::String(text) => Some(Cow::Borrowed(text)),
-            Self::Text(text) => unquote(text),
+            Self::Text(text) => unquote(text.value),
             _ => None,
         }
     }
@@ -181,7 +203,7 @@ impl<'a> Json<'a> {
     pub fn as_bool(&self) -> Option<bool> {
         match self {
             Self::Bool(value) => Some(*value),
-            Self::Text(text) => text.parse().ok(),
+            Self::Text(text) => text.value.parse().ok(),
             _ => None,
         }
     }
@@ -190,7 +212,7 @@ impl<'a> Json<'a> {
     pub fn as_integer(&self) -> Option<i64> {
         match self {
             Self::Integer(value) => Some(*value),
-            Self::Text(text) => text.parse().ok(),
+            Self::Text(text) => text.value.parse().ok(),
             _ => None,
         }
     }
@@ -221,7 +243,7 @@ impl<'a> Json<'a> {
 
     fn write(&self, text: &mut Vec<u8>) {
         match self {
-            Self::Text(value) => text.extend_from_slice(value.as_bytes()),
+            Self::Text(value) => text.extend_from_slice(value.value.as_bytes()),
             Self::Null => text.extend_from_slice(b"null"),
             Self::Bool(true) => text.extend_from_slice(b"true"),
             Self::Bool(false) => text.extend_from_slice(b"false"),
@@ -264,7 +286,7 @@ impl<'a> Json<'a> {
     /// What the value is, for messages: `a string`, `null`.
     pub fn type_name(&self) -> &'static str {
         let first = match self {
-            Self::Text(text) => text.bytes().next(),
+            Self::Text(text) => text.value.bytes().next(),
             Self::Null => Some(b'n'),
             Self::Bool(_) => Some(b't'),
             Self::Integer(_) => Some(b'0'),
@@ -331,49 +353,110 @@ fn canonical(text: String) -> String {
     }
 }
 
-/// The text between `open` and `close`; `None` unless `text` has them.
-fn inside<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
-    text.strip_prefix(open)?.strip_suffix(close)
-}
-
-/// Splits the first value off `rest`, the remaining members of an object or an array, and the separator after it;
-/// `None` where no value is left.
-fn split_value<'a>(rest: &mut &'a str) -> Option<&'a str> {
-    let text = rest.trim_ascii_start();
-    let (value, after) = text.split_at_checked(length_of_value(text.as_bytes()))?;
-    let after = after.trim_ascii_start();
-    *rest = after.strip_prefix([',', ':']).unwrap_or(after);
-    let value = value.trim_ascii_end();
-    (!value.is_empty()).then_some(value)
-}
-
-/// How long the value is that `text` starts with: up to a separator or an end that belongs to what it stands in.
-fn length_of_value(text: &[u8]) -> usize {
-    let mut depth = 0_usize;
-    let mut bytes = text.iter().enumerate();
-    while let Some((index, byte)) = bytes.next() {
+/// The spans of a text whose syntax was checked.
+fn spans_of(text: &[u8]) -> Vec<Span> {
+    let mut spans: Vec<Span> = Vec::new();
+    // Where objects and arrays start that have no end yet, with their indices.
+    let mut open = Vec::new();
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        let mut end = at + 1;
         match byte {
             b'"' => {
-                while let Some((_, byte)) = bytes.next()
-                    && *byte != b'"'
-                {
-                    if *byte == b'\\' {
-                        bytes.next();
+                end = end_of_string(text, end);
+                spans.push(Span {
+                    length: end - at,
+                    spans: 1,
+                });
+            }
+            b'{' | b'[' => {
+                open.push((at, spans.len()));
+                spans.push(Span {
+                    length: 0,
+                    spans: 0,
+                });
+            }
+            b'}' | b']' => {
+                if let Some((start, index)) = open.pop() {
+                    let all = spans.len();
+                    if let Some(span) = spans.get_mut(index) {
+                        *span = Span {
+                            length: end - start,
+                            spans: all - index,
+                        };
                     }
                 }
             }
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            b',' | b':' if depth == 0 => return index,
             _ => {}
         }
+        at = end;
+    }
+    spans
+}
+
+/// Behind the closing quote of the string whose characters start `at`.
+fn end_of_string(text: &[u8], mut at: usize) -> usize {
+    while let Some(rest) = text.get(at..)
+        && let Some(found) = memchr2(b'"', b'\\', rest)
+    {
+        if rest.get(found) == Some(&b'"') {
+            return at + found + 1;
+        }
+        at += found + 2;
     }
     text.len()
 }
 
+impl<'a> Text<'a> {
+    /// The values in it; `None` unless it starts with `bracket`.
+    fn opened(&self, bracket: &str) -> Option<Values<'a>> {
+        Some(Values {
+            rest: self.value.strip_prefix(bracket)?,
+            spans: Rc::clone(&self.spans),
+            span: self.span + 1,
+        })
+    }
+}
+
+/// The values in an object or an array, one after the other; keys are values like any.
+struct Values<'a> {
+    rest: &'a str,
+    spans: Rc<[Span]>,
+    /// The next span.
+    span: usize,
+}
+
+impl<'a> Iterator for Values<'a> {
+    type Item = Text<'a>;
+
+    fn next(&mut self) -> Option<Text<'a>> {
+        let is_between = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b',' | b':');
+        let is_end = |byte: &u8| is_between(byte) || matches!(byte, b'}' | b']');
+        let bytes = self.rest.as_bytes();
+        let start = bytes.iter().position(|byte| !is_between(byte))?;
+        let span = self.span;
+        let length = match bytes.get(start)? {
+            b'"' | b'{' | b'[' => {
+                let Span { length, spans } = *self.spans.get(span)?;
+                self.span += spans;
+                length
+            }
+            b'}' | b']' => return None,
+            _ => bytes.iter().skip(start).position(is_end)?,
+        };
+        let (value, rest) = self.rest.get(start..)?.split_at_checked(length)?;
+        self.rest = rest;
+        Some(Text {
+            value,
+            spans: Rc::clone(&self.spans),
+            span,
+        })
+    }
+}
+
 /// What the text of a JSON string says; `None` where it is no string, or has half a surrogate pair.
 fn unquote(text: &str) -> Option<Cow<'_, str>> {
-    let inner = inside(text, "\"", "\"")?;
+    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
     if !inner.contains('\\') {
         return Some(Cow::Borrowed(inner));
     }
@@ -410,11 +493,11 @@ fn write_string(value: &str, text: &mut Vec<u8>) {
 }
 
 impl<'a> Object<'a> {
-    fn open(text: &'a str) -> Option<Self> {
-        let mut rest = inside(text, "{", "}")?;
+    fn open(text: &Text<'a>) -> Option<Self> {
+        let mut values = text.opened("{")?;
         let mut members = Vec::new();
-        while let Some(key) = split_value(&mut rest) {
-            members.push((unquote(key)?, Json::Text(split_value(&mut rest)?)));
+        while let Some(key) = values.next() {
+            members.push((unquote(key.value)?, Json::Text(values.next()?)));
         }
         Some(Self(members))
     }

@@ -24,7 +24,7 @@ pub fn validate<'a>(payload: &'a [u8], host: &mut dyn Host) -> Response<'a> {
         Ok(read) => read,
         Err(reason) => return Response::unreadable(&reason),
     };
-    let settings = match Settings::parse(settings) {
+    let settings = match Settings::read(settings) {
         Ok(settings) => settings,
         Err(invalid) => return Response::invalid_settings(&invalid.to_string()),
     };
@@ -36,17 +36,14 @@ pub fn validate<'a>(payload: &'a [u8], host: &mut dyn Host) -> Response<'a> {
     response.unwrap_or_else(|mismatch| Response::unreadable(&mismatch.to_string()))
 }
 
-/// The admission request and the text of the settings.
-fn read_payload(payload: &[u8]) -> Result<(Object<'_>, &str), String> {
+/// The admission request and the settings.
+fn read_payload(payload: &[u8]) -> Result<(Object<'_>, Json<'_>), String> {
     let text = std::str::from_utf8(payload).map_err(|error| error.to_string())?;
     let mut payload = Json::parse(text).map_err(|error| error.to_string())?;
     let members = payload
         .object_at("payload")
         .map_err(|mismatch| mismatch.to_string())?;
-    let settings = match members.get("settings") {
-        Some(Json::Text(settings)) => settings,
-        _ => "null",
-    };
+    let settings = members.take("settings").unwrap_or(Json::Null);
     match members.member("request", "request") {
         Ok(Some(request)) => Ok((std::mem::take(request), settings)),
         Ok(None) => Err("request: missing".to_owned()),

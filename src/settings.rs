@@ -272,21 +272,26 @@ impl fmt::Display for InvalidSettings {
 }
 
 impl Settings {
-    /// Reads settings from JSON. `null` and `{}` mean the defaults.
+    /// Reads settings from the text of a JSON value. `null` and `{}` mean the defaults.
     ///
     /// # Errors
     /// [`InvalidSettings`] with every error that was found.
     pub fn parse(text: &str) -> Result<Self, InvalidSettings> {
+        match Json::parse(text) {
+            Ok(json) => Self::read(json),
+            Err(error) => Err(InvalidSettings {
+                errors: vec![format!("settings: not valid JSON, {error}")],
+            }),
+        }
+    }
+
+    /// Reads settings from a JSON value. `null` and `{}` mean the defaults.
+    ///
+    /// # Errors
+    /// [`InvalidSettings`] with every error that was found.
+    pub fn read(mut json: Json<'_>) -> Result<Self, InvalidSettings> {
         let mut reader = Reader::default();
-        let settings = match Json::parse(text) {
-            Ok(mut json) => reader.document(&mut json),
-            Err(error) => {
-                reader
-                    .errors
-                    .push(format!("settings: not valid JSON, {error}"));
-                Self::default()
-            }
-        };
+        let settings = reader.document(&mut json);
         if reader.errors.is_empty() {
             Ok(settings)
         } else {
