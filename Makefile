@@ -7,7 +7,7 @@ SHELL := bash
 CARGO_HOME ?= $(HOME)/.cargo
 TARGET := wasm32-wasip1
 WASM := target/$(TARGET)/release/node_architecture_policy.wasm
-SOURCES := Cargo.toml Cargo.lock $(shell find src -name '*.rs')
+SOURCES := Cargo.toml Cargo.lock json/Cargo.toml $(shell find src json/src -name '*.rs')
 
 # No path of the machine that builds goes into the policy, and the linker writes addresses as short as they are.
 WASM_RUSTFLAGS := --remap-path-prefix=$(CARGO_HOME)/registry/src/=dependencies/ \

@@ -9,11 +9,12 @@
 
 #![deny(clippy::indexing_slicing)] // Input must reach no panic.
 
+pub use node_architecture_json as json;
+
 pub mod constraints;
 pub mod decision;
 pub mod host;
 pub mod image;
-pub mod json;
 pub mod placement;
 pub mod platform;
 pub mod pod;

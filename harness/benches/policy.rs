@@ -5,7 +5,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // A benchmark that can't run may panic.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
 
 use criterion::{BatchSize, Criterion, measurement::WallTime};
 use node_architecture_harness::{
@@ -21,8 +25,6 @@ use cases::{Case, Registry, cases, full_settings};
 
 const POLICY: &str = "policy";
 const BASELINE: &str = "baseline";
-/// What was measured of either, in nanoseconds.
-const MEDIAN: &str = "/median/point_estimate";
 
 /// A call of the policy, and the call of the baseline that it is compared with.
 struct Comparison {
@@ -40,14 +42,18 @@ fn main() {
     let target = workspace.join("target");
     let policy = compile(&workspace.join("policy.wasm"));
     let baseline = compile(&target.join("wasm32-wasip1/baseline/node_architecture_baseline.wasm"));
-    let output = target.join("criterion");
+    let output = Output {
+        folder: target.join("criterion"),
+        began: SystemTime::now(),
+    };
     let mut criterion = Criterion::default()
-        .output_directory(&output)
+        .output_directory(&output.folder)
         .configure_from_args();
 
-    let mut lines = vec![instantiation(&mut criterion, &output, [&policy, &baseline])];
+    let mut lines = Vec::new();
+    lines.extend(instantiation(&mut criterion, &output, [&policy, &baseline]));
     for comparison in comparisons(&policy) {
-        lines.push(comparison.run(&mut criterion, &output, [&policy, &baseline]));
+        lines.extend(comparison.run(&mut criterion, &output, [&policy, &baseline]));
     }
     criterion.final_summary();
     println!("{}\n{}", heading(), lines.join("\n"));
@@ -100,9 +106,9 @@ impl Comparison {
     fn run(
         &self,
         criterion: &mut Criterion<WallTime>,
-        output: &Path,
+        output: &Output,
         [policy, baseline]: [&Policy; 2],
-    ) -> String {
+    ) -> Option<String> {
         let mut group = criterion.benchmark_group(&self.name);
         for (who, guest, (function, payload)) in [
             (POLICY, policy, &self.policy),
@@ -126,9 +132,9 @@ impl Comparison {
 /// Measures how long an instance takes to make; a line of the table.
 fn instantiation(
     criterion: &mut Criterion<WallTime>,
-    output: &Path,
+    output: &Output,
     [policy, baseline]: [&Policy; 2],
-) -> String {
+) -> Option<String> {
     let name = "instantiation";
     let mut group = criterion.benchmark_group(name);
     for (who, guest) in [(POLICY, policy), (BASELINE, baseline)] {
@@ -152,32 +158,43 @@ fn heading() -> &'static str {
     "| | policy | baseline | ratio | host calls | bytes in | bytes out |\n|---|--:|--:|--:|--:|--:|--:|"
 }
 
-/// A line of the table; the figures are criterion's medians.
-fn line(output: &Path, name: &str, traffic: Option<Traffic>) -> String {
-    let median = |who: &str| {
-        let path = output
+/// A line of the table; the figures are criterion's medians. `None` where this run didn't measure it.
+fn line(output: &Output, name: &str, traffic: Option<Traffic>) -> Option<String> {
+    let (policy, baseline) = (output.median(name, POLICY)?, output.median(name, BASELINE)?);
+    let mut line = format!(
+        "| {name} | {policy:.1} us | {baseline:.1} us | {:.2} |",
+        policy / baseline
+    );
+    if let Some(Traffic {
+        host_calls,
+        bytes_in,
+        bytes_out,
+    }) = traffic
+    {
+        line += &format!(" {host_calls} | {bytes_in} | {bytes_out} |");
+    }
+    Some(line)
+}
+
+/// What criterion writes, from now on.
+struct Output {
+    folder: PathBuf,
+    began: SystemTime,
+}
+
+impl Output {
+    /// The median in microseconds.
+    fn median(&self, name: &str, who: &str) -> Option<f64> {
+        let file = self
+            .folder
             .join(name.replace([':', '/'], "_"))
             .join(who)
             .join("new/estimates.json");
-        let estimates: Value = serde_json::from_str(&fs::read_to_string(path).ok()?).ok()?;
-        estimates
-            .pointer(MEDIAN)?
-            .as_f64()
-            .map(|nanoseconds| nanoseconds / 1_000.0)
-    };
-    let (Some(policy), Some(baseline)) = (median(POLICY), median(BASELINE)) else {
-        return format!("| {name} | not measured |");
-    };
-    let traffic = traffic.map_or_else(
-        String::new,
-        |Traffic {
-             host_calls,
-             bytes_in,
-             bytes_out,
-         }| { format!("{host_calls} | {bytes_in} | {bytes_out}") },
-    );
-    format!(
-        "| {name} | {policy:.1} us | {baseline:.1} us | {:.2} | {traffic} |",
-        policy / baseline
-    )
+        if fs::metadata(&file).ok()?.modified().ok()? < self.began {
+            return None;
+        }
+        let estimates: Value = serde_json::from_str(&fs::read_to_string(file).ok()?).ok()?;
+        let nanoseconds = estimates["median"]["point_estimate"].as_f64()?;
+        Some(nanoseconds / 1_000.0)
+    }
 }

@@ -2,6 +2,8 @@
 //!
 //! Design, section 6.
 
+use std::rc::Rc;
+
 use crate::{
     host::Host,
     platform::{Platform, Platforms},
@@ -39,7 +41,7 @@ pub struct Lookups<'a> {
     settings: &'a Settings,
     has_runtime_class: bool,
     /// What was asked so far, by the reference in full.
-    manifests: SortedMap<Result<Manifest, LookupFailure>>,
+    manifests: SortedMap<Result<Rc<Manifest>, LookupFailure>>,
     configs: SortedMap<Result<Platform, LookupFailure>>,
 }
 
@@ -96,16 +98,19 @@ impl<'a> Lookups<'a> {
     }
 
     fn look_up(&mut self, reference: &str, is_run: bool) -> Finding {
-        let found = match self.manifest(reference) {
-            Err(failure) => Err(failure),
-            Ok(Manifest::Index(entries)) => self.platforms_of(reference, entries),
+        let manifest = match self.manifest(reference) {
+            Ok(manifest) => manifest,
+            Err(failure) => return Finding::Failed(failure),
+        };
+        let found = match &*manifest {
+            Manifest::Index(entries) => self.platforms_of(reference, entries),
             // Any node mounts what has no platforms to choose from.
-            Ok(_) if !is_run => return Finding::NoSay,
-            Ok(Manifest::Image) => self
+            _ if !is_run => return Finding::NoSay,
+            Manifest::Image => self
                 .config(reference)
                 .map(|platform| [platform].into_iter().collect()),
-            Ok(Manifest::Artifact(media_type)) => {
-                let media_type = elide_end(&one_line(&media_type), LONGEST_MEDIA_TYPE);
+            Manifest::Artifact(media_type) => {
+                let media_type = elide_end(&one_line(media_type), LONGEST_MEDIA_TYPE);
                 Err(LookupFailure::NotAContainerImage(media_type))
             }
         };
@@ -120,7 +125,7 @@ impl<'a> Lookups<'a> {
     fn platforms_of(
         &mut self,
         reference: &str,
-        entries: Vec<Entry>,
+        entries: &[Entry],
     ) -> Result<Platforms, LookupFailure> {
         let mut walk = Walk::default();
         self.walk(&Reference::new(reference), entries, 0, &mut walk);
@@ -131,25 +136,25 @@ impl<'a> Lookups<'a> {
         }
     }
 
-    fn walk(&mut self, index: &Reference<'_>, entries: Vec<Entry>, depth: usize, walk: &mut Walk) {
+    fn walk(&mut self, index: &Reference<'_>, entries: &[Entry], depth: usize, walk: &mut Walk) {
         for entry in entries {
             let (digest, kind) = match entry {
                 Entry::Platform(platform) => {
-                    walk.platforms.insert(platform);
+                    walk.platforms.insert(platform.clone());
                     continue;
                 }
                 Entry::Unclear { digest, kind } => (digest, kind),
             };
-            let reference = index.with_digest(&digest);
+            let reference = index.with_digest(digest);
             let nested = match kind {
-                EntryKind::Manifest => Ok(Manifest::Image),
+                EntryKind::Manifest => Ok(Rc::new(Manifest::Image)),
                 EntryKind::Index if depth == DEEPEST => continue,
                 EntryKind::Index | EntryKind::Unknown if walk.has_lookup_left() => {
                     self.manifest(&reference)
                 }
                 EntryKind::Index | EntryKind::Unknown => continue,
             };
-            let failure = match nested {
+            let failure = match nested.as_deref() {
                 Ok(Manifest::Index(entries)) if depth < DEEPEST => {
                     self.walk(index, entries, depth + 1, walk);
                     continue;
@@ -162,20 +167,22 @@ impl<'a> Lookups<'a> {
                     Err(failure) => failure,
                 },
                 Ok(_) => continue,
-                Err(failure) => failure,
+                Err(failure) => failure.clone(),
             };
             walk.failure.get_or_insert(failure);
         }
     }
 
-    fn manifest(&mut self, reference: &str) -> Result<Manifest, LookupFailure> {
+    fn manifest(&mut self, reference: &str) -> Result<Rc<Manifest>, LookupFailure> {
         let key = Reference::new(reference).to_string();
         if let Some(known) = self.manifests.get(&key) {
             return known.clone();
         }
         self.within_budget()?;
         let found = match self.host.manifest(reference) {
-            Ok(answer) => Manifest::parse(&answer).ok_or(LookupFailure::Unreadable),
+            Ok(answer) => Manifest::parse(&answer)
+                .map(Rc::new)
+                .ok_or(LookupFailure::Unreadable),
             Err(error) => Err(LookupFailure::from_host_error(&error)),
         };
         self.manifests.insert(key, found.clone());

@@ -3,7 +3,7 @@
 //! The rules are those of Docker's references, which container runtimes share:
 //! <https://github.com/distribution/reference>. Nothing is validated here: the host refuses what isn't a reference.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 /// The registry of short names.
 const DEFAULT_REGISTRY: &str = "docker.io";
@@ -20,7 +20,7 @@ pub struct Reference<'a> {
     /// The registry's host, with its port.
     pub registry: &'a str,
     /// The repository: with `library/` where the reference leaves it out.
-    pub repository: String,
+    pub repository: Cow<'a, str>,
     tag: Option<&'a str>,
     digest: Option<&'a str>,
 }
@@ -45,9 +45,9 @@ impl<'a> Reference<'a> {
             _ => (path, None),
         };
         let repository = if registry == DEFAULT_REGISTRY && !path.contains('/') {
-            format!("{DEFAULT_NAMESPACE}{path}")
+            Cow::Owned(format!("{DEFAULT_NAMESPACE}{path}"))
         } else {
-            path.to_owned()
+            Cow::Borrowed(path)
         };
         Self {
             registry,

@@ -6,8 +6,9 @@
 use std::time::Duration;
 
 use kubewarden_policy_sdk::response::ValidationResponse;
-use node_architecture_policy::{host::Host, image::Reference, policy, settings::Settings};
-use serde::de::IgnoredAny;
+use node_architecture_policy::{
+    host::Host, image::Reference, json::Json, policy, settings::Settings,
+};
 use serde_json::Value;
 
 /// A host that answers every lookup with the same bytes.
@@ -74,7 +75,7 @@ pub(crate) fn validate(data: &[u8]) {
         evaluate(data, &mut host);
     } else {
         let response = policy::validate(data, &mut host).into_json().to_string();
-        assert!(serde_json::from_str::<IgnoredAny>(&response).is_ok());
+        assert!(Json::parse(&response).is_ok());
     }
 }
 

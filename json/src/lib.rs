@@ -17,6 +17,12 @@ use thiserror::Error;
 
 /// The most members of an object that are compared whatever their order.
 const MOST_SORTED: usize = 256;
+/// About how many bytes of a text make a span.
+const BYTES_OF_A_SPAN: usize = 16;
+/// As many members as most objects have.
+const USUAL_MEMBERS: usize = 8;
+/// A bit more than most answers have, in bytes.
+const USUAL_LENGTH: usize = 4096;
 /// How deep values are compared; the host's parser, like most, goes no deeper.
 const DEEPEST: usize = 128;
 
@@ -49,7 +55,7 @@ pub struct Text<'a> {
     /// The value, without white space around it.
     value: &'a str,
     /// The spans of the whole text.
-    spans: Rc<[Span]>,
+    spans: Rc<Vec<Span>>,
     /// Which span the value is, unless it is a number, a boolean or `null`.
     span: usize,
 }
@@ -61,6 +67,8 @@ struct Span {
     length: usize,
     /// How many spans it takes: itself and what is in it.
     spans: usize,
+    /// Whether it is a string with escapes.
+    is_escaped: bool,
 }
 
 /// What a member was before it was set.
@@ -105,7 +113,7 @@ impl<'a> Json<'a> {
         let IgnoredAny = serde_json::from_str(text)?;
         Ok(Self::Text(Text {
             value: text.trim_ascii(),
-            spans: spans_of(text.as_bytes()).into(),
+            spans: Rc::new(spans_of(text.as_bytes())),
             span: 0,
         }))
     }
@@ -194,7 +202,7 @@ impl<'a> Json<'a> {
     pub fn as_str(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::String(text) => Some(Cow::Borrowed(text)),
-            Self::Text(text) => unquote(text.value),
+            Self::Text(text) => text.unquoted(),
             _ => None,
         }
     }
@@ -236,7 +244,7 @@ impl<'a> Json<'a> {
 
     /// The value's text.
     pub fn into_bytes(self) -> Vec<u8> {
-        let mut text = Vec::new();
+        let mut text = Vec::with_capacity(USUAL_LENGTH);
         self.write(&mut text);
         text
     }
@@ -355,7 +363,7 @@ fn canonical(text: String) -> String {
 
 /// The spans of a text whose syntax was checked.
 fn spans_of(text: &[u8]) -> Vec<Span> {
-    let mut spans: Vec<Span> = Vec::new();
+    let mut spans: Vec<Span> = Vec::with_capacity(text.len() / BYTES_OF_A_SPAN + 1);
     // Where objects and arrays start that have no end yet, with their indices.
     let mut open = Vec::new();
     let mut at = 0;
@@ -363,10 +371,12 @@ fn spans_of(text: &[u8]) -> Vec<Span> {
         let mut end = at + 1;
         match byte {
             b'"' => {
-                end = end_of_string(text, end);
+                let is_escaped;
+                (end, is_escaped) = end_of_string(text, end);
                 spans.push(Span {
                     length: end - at,
                     spans: 1,
+                    is_escaped,
                 });
             }
             b'{' | b'[' => {
@@ -374,16 +384,15 @@ fn spans_of(text: &[u8]) -> Vec<Span> {
                 spans.push(Span {
                     length: 0,
                     spans: 0,
+                    is_escaped: false,
                 });
             }
             b'}' | b']' => {
                 if let Some((start, index)) = open.pop() {
                     let all = spans.len();
                     if let Some(span) = spans.get_mut(index) {
-                        *span = Span {
-                            length: end - start,
-                            spans: all - index,
-                        };
+                        span.length = end - start;
+                        span.spans = all - index;
                     }
                 }
             }
@@ -394,17 +403,19 @@ fn spans_of(text: &[u8]) -> Vec<Span> {
     spans
 }
 
-/// Behind the closing quote of the string whose characters start `at`.
-fn end_of_string(text: &[u8], mut at: usize) -> usize {
+/// Behind the closing quote of the string whose characters start `at`, and whether there are escapes before it.
+fn end_of_string(text: &[u8], mut at: usize) -> (usize, bool) {
+    let mut is_escaped = false;
     while let Some(rest) = text.get(at..)
         && let Some(found) = memchr2(b'"', b'\\', rest)
     {
         if rest.get(found) == Some(&b'"') {
-            return at + found + 1;
+            return (at + found + 1, is_escaped);
         }
+        is_escaped = true;
         at += found + 2;
     }
-    text.len()
+    (text.len(), is_escaped)
 }
 
 impl<'a> Text<'a> {
@@ -416,12 +427,23 @@ impl<'a> Text<'a> {
             span: self.span + 1,
         })
     }
+
+    /// What it says; `None` where it is no string, or has half a surrogate pair.
+    fn unquoted(&self) -> Option<Cow<'a, str>> {
+        let inner = self.value.strip_prefix('"')?.strip_suffix('"')?;
+        let span = self.spans.get(self.span)?;
+        if span.is_escaped {
+            unescaped(inner).map(Cow::Owned)
+        } else {
+            Some(Cow::Borrowed(inner))
+        }
+    }
 }
 
 /// The values in an object or an array, one after the other; keys are values like any.
 struct Values<'a> {
     rest: &'a str,
-    spans: Rc<[Span]>,
+    spans: Rc<Vec<Span>>,
     /// The next span.
     span: usize,
 }
@@ -437,7 +459,7 @@ impl<'a> Iterator for Values<'a> {
         let span = self.span;
         let length = match bytes.get(start)? {
             b'"' | b'{' | b'[' => {
-                let Span { length, spans } = *self.spans.get(span)?;
+                let Span { length, spans, .. } = *self.spans.get(span)?;
                 self.span += spans;
                 length
             }
@@ -454,12 +476,8 @@ impl<'a> Iterator for Values<'a> {
     }
 }
 
-/// What the text of a JSON string says; `None` where it is no string, or has half a surrogate pair.
-fn unquote(text: &str) -> Option<Cow<'_, str>> {
-    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
-    if !inner.contains('\\') {
-        return Some(Cow::Borrowed(inner));
-    }
+/// What the characters of a JSON string mean; `None` where half a surrogate pair is among them.
+fn unescaped(inner: &str) -> Option<String> {
     // In UTF-16, as the escapes are.
     let mut units = Vec::with_capacity(inner.len());
     let mut letters = inner.chars();
@@ -483,21 +501,28 @@ fn unquote(text: &str) -> Option<Cow<'_, str>> {
         };
         units.extend_from_slice(letter.encode_utf16(&mut [0; 2]));
     }
-    String::from_utf16(&units).ok().map(Cow::Owned)
+    String::from_utf16(&units).ok()
 }
 
 /// Writes `value` as a JSON string.
 fn write_string(value: &str, text: &mut Vec<u8>) {
-    // Writing to memory can't fail.
-    let _ = serde_json::to_writer(text, value);
+    let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
+    if value.bytes().all(is_plain) {
+        text.push(b'"');
+        text.extend_from_slice(value.as_bytes());
+        text.push(b'"');
+    } else {
+        // Writing to memory can't fail.
+        let _ = serde_json::to_writer(text, value);
+    }
 }
 
 impl<'a> Object<'a> {
     fn open(text: &Text<'a>) -> Option<Self> {
         let mut values = text.opened("{")?;
-        let mut members = Vec::new();
+        let mut members = Vec::with_capacity(USUAL_MEMBERS);
         while let Some(key) = values.next() {
-            members.push((unquote(key.value)?, Json::Text(values.next()?)));
+            members.push((key.unquoted()?, Json::Text(values.next()?)));
         }
         Some(Self(members))
     }
