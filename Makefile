@@ -38,6 +38,9 @@ annotated-policy.wasm: policy.wasm metadata.yml README.md ## Build the policy wi
 	@command -v kwctl >/dev/null || { echo "annotated-policy.wasm needs kwctl: https://docs.kubewarden.io/reference/kwctl-cli"; exit 1; }
 	kwctl annotate --metadata-path metadata.yml --usage-path README.md --output-path $@ policy.wasm
 
+artifacthub-pkg.yml: metadata.yml questions-ui.yml ## Describe the policy for Artifact Hub (needs kwctl)
+	kwctl scaffold artifacthub --metadata-path metadata.yml --questions-path questions-ui.yml --output $@
+
 $(HARNESS): $(HARNESS_SOURCES) ## Build the command that runs the policy
 	cargo build --locked --package node-architecture-harness
 	touch $@
@@ -77,6 +80,10 @@ e2e-tests: $(E2E_POLICY) $(HARNESS) ## Run e2e.bats with kwctl, or where it isn'
 lint: ## Check format and lints
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets --all-features -- -D warnings
+
+.PHONY: deny
+deny: ## Check licences and sources of dependencies (needs cargo-deny)
+	cargo deny --locked check licenses bans sources
 
 .PHONY: fmt
 fmt: ## Format the sources

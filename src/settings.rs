@@ -29,6 +29,7 @@ use reader::Reader;
 )]
 pub struct Settings {
     /// Architectures the cluster can run; others are ignored. Empty: any.
+    #[cfg_attr(feature = "schema", schemars(extend("default" = [])))]
     pub schedulable_architectures: Architectures,
     /// The architecture to use when the images leave a choice. null: no preference.
     #[cfg_attr(
@@ -52,15 +53,19 @@ pub struct Settings {
         feature = "schema",
         schemars(with = "crate::schema::ByArchitecture<crate::schema::Weight>")
     )]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = {})))]
     pub architecture_weights: Vec<(Architecture, i32)>,
     /// The operating systems of the cluster's nodes, in order of preference.
     #[cfg_attr(feature = "schema", schemars(length(min = 1), extend("default" = ["linux"])))]
     pub operating_systems: Vec<Os>,
     /// Pod label keys whose value the node's label must equal.
+    #[cfg_attr(feature = "schema", schemars(extend("default" = [])))]
     pub match_node_labels: Vec<LabelKey>,
     /// Where lookups for a registry go instead; the first match wins. Changes lookups only, never the image.
+    #[cfg_attr(feature = "schema", schemars(extend("default" = [])))]
     pub registry_proxies: Vec<RegistryProxy>,
     /// Images whose platforms are given here and not looked up; the first match wins.
+    #[cfg_attr(feature = "schema", schemars(extend("default" = [])))]
     pub platform_overrides: Vec<PlatformOverride>,
     /// What an image counts as when its platforms can't be read. ignore: it has no say. fallback: it counts as
     /// fallbackArchitecture. reject: the Pod is rejected.
@@ -79,12 +84,14 @@ pub struct Settings {
         feature = "schema",
         schemars(with = "crate::schema::ByArchitecture<Vec<crate::schema::Toleration>>")
     )]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = {})))]
     pub tolerations: Vec<(Architecture, Vec<Toleration>)>,
     /// The image architectures that nodes of an architecture run besides their own, by hardware or emulation.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "crate::schema::ByArchitecture<Vec<Architecture>>")
     )]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = {})))]
     pub compatible_architectures: Vec<(Architecture, Architectures)>,
     /// Whether image volumes (volumes[].image) take part.
     #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]

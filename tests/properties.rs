@@ -104,6 +104,25 @@ fn is_by_own_selection(world: &World, node: &Node) -> bool {
     })
 }
 
+/// The node with another operating system.
+fn on(node: &Node, os: &str) -> Node {
+    let mut node = node.clone();
+    for key in ["kubernetes.io/os", "beta.kubernetes.io/os"] {
+        node.labels.insert(key.to_owned(), os.to_owned());
+    }
+    node
+}
+
+/// The taint of nodes of an architecture, each with one of its own.
+fn taint_of(architecture: &str) -> (String, String, String) {
+    let (key, value, effect) = match architecture {
+        "arm64" => ("arch", "arm64", "NoSchedule"),
+        "amd64" => ("other", "x", "NoExecute"),
+        _ => ("third", "", "NoSchedule"),
+    };
+    (key.to_owned(), value.to_owned(), effect.to_owned())
+}
+
 /// `spec` without what the policy owns.
 fn others(pod: &Value) -> Value {
     let mut pod = pod.clone();
@@ -169,6 +188,43 @@ proptest! {
                 && world.runs(node.os(), node.architecture())
             {
                 prop_assert!(node.matches(&after["spec"]), "{node:?}\n{after}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_taint_is_tolerated_as_before_or_as_the_settings_say_for_an_architecture_that_is_admitted(
+        world in world(),
+    ) {
+        let response = evaluate(&world);
+        let Some(after) = placed(&world, &response) else { return Ok(()) };
+        let (before, after) = (&world.pod["spec"], &after["spec"]);
+        let nodes = world.nodes();
+        let is_placed = summary(&response).starts_with("node");
+        let none = serde_json::Map::new();
+        let settings = world.settings["tolerations"].as_object().unwrap_or(&none);
+        for mut node in nodes.clone() {
+            node.taints = vec![taint_of(node.architecture())];
+            let is_tolerated = node.is_tolerated_by(after);
+            prop_assert!(is_tolerated || !node.is_tolerated_by(before), "{node:?}\n{after}");
+            let by_settings = |architecture: &str| {
+                settings.get(architecture).is_some_and(|tolerations| {
+                    node.is_tolerated_by(&json!({"tolerations": tolerations}))
+                })
+            };
+            if is_tolerated && !node.is_tolerated_by(before) {
+                // The Pod may name a system that the settings don't, and may admit no node at all.
+                let admits = |node: &&Node| {
+                    ["linux", "windows"].iter().any(|os| on(node, os).matches(after))
+                };
+                let admitted: Vec<&Node> = nodes.iter().filter(admits).collect();
+                let is_for_an_admitted_one = admitted.is_empty()
+                    || admitted.iter().any(|node| by_settings(node.architecture()));
+                prop_assert!(is_for_an_admitted_one, "{node:?}\n{after}");
+            }
+            let is_own = is_by_own_selection(&world, &node);
+            if is_placed && !is_own && node.matches(after) && by_settings(node.architecture()) {
+                prop_assert!(is_tolerated, "{node:?}\n{after}");
             }
         }
     }

@@ -3,7 +3,16 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // Tests may fail by panicking.
 
-use std::{fs, sync::LazyLock, time::Duration};
+use std::{
+    fs,
+    path::PathBuf,
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread,
+    time::Duration,
+};
 
 use node_architecture_harness::{
     admission::AdmissionResponse,
@@ -96,8 +105,11 @@ fn by_wasm(request: &Value, settings: &Value, registry: &Registry) -> AdmissionR
 }
 
 fn natively(request: &Value, settings: &Value, registry: &Registry) -> AdmissionResponse {
+    natively_on(NativeHost(registry.clone()), request, settings)
+}
+
+fn natively_on(mut host: impl Host, request: &Value, settings: &Value) -> AdmissionResponse {
     let payload = json!({"request": request, "settings": settings}).to_string();
-    let mut host = NativeHost(registry.clone());
     let response = validate(payload.as_bytes(), &mut host)
         .into_json()
         .to_string();
@@ -146,26 +158,51 @@ fn faults() -> Vec<(&'static str, Result<String, String>)> {
     ]
 }
 
+/// A fixture, as far as faults need it.
+struct Fixture {
+    name: String,
+    request: Value,
+    settings: Value,
+    registry: Registry,
+}
+
+/// Every fixture, with `budget` as the time for its lookups.
+fn fixtures(budget: Duration) -> Vec<Fixture> {
+    let folders = fs::read_dir(common::workspace().join("tests/fixtures")).unwrap();
+    let fixture = |folder: PathBuf| {
+        let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+        let mut settings: Value = yaml_serde::from_str(&read("settings.yml")).unwrap();
+        settings["lookupBudgetMilliseconds"] = json!(budget.as_millis());
+        Fixture {
+            name: folder.display().to_string(),
+            request: request::parse(&read("request.json")).unwrap(),
+            settings,
+            registry: Registry::of_session(&read("session.yml")),
+        }
+    };
+    folders
+        .flatten()
+        .map(|entry| fixture(entry.path()))
+        .collect()
+}
+
 #[test]
 fn every_fault_of_every_lookup_ends_in_the_verdict_that_the_settings_promise() {
     let mut injected = 0;
-    for entry in fs::read_dir(common::workspace().join("tests/fixtures"))
-        .unwrap()
-        .flatten()
-    {
-        let folder = entry.path();
-        let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
-        let request = request::parse(&read("request.json")).unwrap();
-        let mut settings: Value = yaml_serde::from_str(&read("settings.yml")).unwrap();
-        settings["lookupBudgetMilliseconds"] = json!(0);
-        let registry = Registry::of_session(&read("session.yml"));
+    for fixture in fixtures(Duration::ZERO) {
+        let Fixture {
+            name,
+            request,
+            settings,
+            registry,
+        } = fixture;
         let untroubled = by_wasm(&request, &settings, &registry);
         for at in 0..registry.0.len() {
             for (what, fault) in faults() {
                 let mut faulty = registry.clone();
                 faulty.0[at].1 = fault;
                 let response = by_wasm(&request, &settings, &faulty);
-                let context = format!("{} lookup {at}: {what}", folder.display());
+                let context = format!("{name} lookup {at}: {what}");
                 assert_eq!(
                     response,
                     natively(&request, &settings, &faulty),
@@ -183,8 +220,158 @@ fn every_fault_of_every_lookup_ends_in_the_verdict_that_the_settings_promise() {
         assert_eq!(
             by_wasm(&request, &settings, &registry),
             untroubled,
-            "{folder:?}"
+            "{name}"
         );
     }
+    println!("{injected} faults injected");
     assert!(injected > 500, "{injected}");
+}
+
+/// A registry of which one answer comes late.
+#[derive(Clone)]
+struct Late {
+    registry: Registry,
+    late: Lookup,
+    delay: Duration,
+    was_asked: Arc<AtomicBool>,
+}
+
+impl Answers for Late {
+    fn answer(&mut self, lookup: &Lookup) -> Result<String, String> {
+        if *lookup == self.late {
+            self.was_asked.store(true, Ordering::Relaxed);
+            thread::sleep(self.delay);
+        }
+        self.registry.answer(lookup)
+    }
+}
+
+/// The same registry for the native core, on a clock that only the late answer moves.
+struct LateHost {
+    host: NativeHost,
+    late: Lookup,
+    delay: Duration,
+    elapsed: Duration,
+}
+
+impl LateHost {
+    fn ask(&mut self, lookup: Lookup) -> Result<Vec<u8>, String> {
+        if lookup == self.late {
+            self.elapsed += self.delay;
+        }
+        self.host.answer(&lookup)
+    }
+}
+
+impl Host for LateHost {
+    fn manifest(&mut self, reference: &str) -> Result<Vec<u8>, String> {
+        self.ask(Lookup::Manifest(reference.to_owned()))
+    }
+
+    fn manifest_and_config(&mut self, reference: &str) -> Result<Vec<u8>, String> {
+        self.ask(Lookup::ManifestAndConfig(reference.to_owned()))
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.elapsed
+    }
+
+    fn log(&mut self, _: &[u8]) {}
+}
+
+/// Runs `check` on every fixture with every lookup of it late in turn, many at once: they only sleep.
+fn with_each_lookup_late(
+    budget: Duration,
+    delay: Duration,
+    check: impl Fn(&Fixture, &Late) + Sync,
+) -> usize {
+    let fixtures = fixtures(budget);
+    let mut jobs = Vec::new();
+    for fixture in &fixtures {
+        for (late, _) in &fixture.registry.0 {
+            let late = Late {
+                registry: fixture.registry.clone(),
+                late: late.clone(),
+                delay,
+                was_asked: Arc::default(),
+            };
+            jobs.push((fixture, late));
+        }
+    }
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..32 {
+            scope.spawn(|| {
+                while let Some((fixture, late)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    check(fixture, late);
+                }
+            });
+        }
+    });
+    jobs.len()
+}
+
+#[test]
+fn lookups_after_one_that_used_up_the_budget_fail_and_nothing_else_does() {
+    let (budget, delay) = (Duration::from_millis(600), Duration::from_millis(700));
+    let injected = with_each_lookup_late(budget, delay, |fixture, late| {
+        let Fixture {
+            request, settings, ..
+        } = fixture;
+        let response = POLICY
+            .evaluate(request, settings, Box::new(late.clone()), Allowed::all())
+            .unwrap()
+            .response;
+        let host = LateHost {
+            host: NativeHost(late.registry.clone()),
+            late: late.late.clone(),
+            delay,
+            elapsed: Duration::ZERO,
+        };
+        let expected = natively_on(host, request, settings);
+        assert_eq!(response, expected, "{}: {:?}", fixture.name, late.late);
+    });
+    println!("{injected} lookups were late");
+    assert!(injected > 100, "{injected}");
+}
+
+#[test]
+fn past_the_deadline_every_fixture_is_rejected_and_the_next_evaluation_is_right() {
+    let tick = Duration::from_millis(500);
+    let policy = common::policy(Deadline { tick, ticks: 2 }).unwrap();
+    let injected = with_each_lookup_late(Duration::ZERO, 3 * tick, |fixture, late| {
+        let Fixture {
+            request,
+            settings,
+            registry,
+            ..
+        } = fixture;
+        let evaluate = |answers: Box<dyn Answers>| {
+            policy
+                .evaluate(request, settings, answers, Allowed::all())
+                .unwrap()
+                .response
+        };
+        let response = evaluate(Box::new(late.clone()));
+        let expected = natively(request, settings, registry);
+        if late.was_asked.load(Ordering::Relaxed) {
+            let status = response.status.as_ref().unwrap();
+            assert_eq!(status.code, Some(500), "{}", fixture.name);
+            let message = status.message.as_deref().unwrap_or_default();
+            assert!(
+                message.contains("exceeded the allowed execution time"),
+                "{message}"
+            );
+        } else {
+            assert_eq!(response, expected, "{}", fixture.name);
+        }
+        assert_eq!(
+            evaluate(Box::new(registry.clone())),
+            expected,
+            "{}",
+            fixture.name
+        );
+    });
+    println!("{injected} lookups were late");
+    assert!(injected > 100, "{injected}");
 }

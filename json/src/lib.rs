@@ -19,8 +19,8 @@ use thiserror::Error;
 const MOST_SORTED: usize = 256;
 /// About how many bytes of a text make a span.
 const BYTES_OF_A_SPAN: usize = 16;
-/// As many members as most objects have.
-const USUAL_MEMBERS: usize = 8;
+/// More members than most objects have.
+const MANY_MEMBERS: usize = 16;
 /// A bit more than most answers have, in bytes.
 const USUAL_LENGTH: usize = 4096;
 /// How deep values are compared; the host's parser, like most, goes no deeper.
@@ -520,7 +520,9 @@ fn write_string(value: &str, text: &mut Vec<u8>) {
 impl<'a> Object<'a> {
     fn open(text: &Text<'a>) -> Option<Self> {
         let mut values = text.opened("{")?;
-        let mut members = Vec::with_capacity(USUAL_MEMBERS);
+        // Each key is a span.
+        let most = text.spans.get(text.span)?.spans.saturating_sub(1);
+        let mut members = Vec::with_capacity(most.min(MANY_MEMBERS));
         while let Some(key) = values.next() {
             members.push((key.unquoted()?, Json::Text(values.next()?)));
         }

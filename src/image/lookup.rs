@@ -2,7 +2,7 @@
 //!
 //! Design, section 6.
 
-use std::rc::Rc;
+use std::{borrow::Cow, rc::Rc};
 
 use crate::{
     host::Host,
@@ -63,8 +63,8 @@ impl<'a> Lookups<'a> {
         let finding = match self.override_of(image, &reference) {
             Some(finding) => finding,
             None => {
-                let reference = self.behind_proxy(&image.reference, &reference);
-                self.look_up(&reference, image.is_run)
+                let target = self.behind_proxy(&image.reference, &reference);
+                self.look_up(&target, image.is_run)
             }
         };
         match finding {
@@ -77,7 +77,7 @@ impl<'a> Lookups<'a> {
         if self.settings.platform_overrides.is_empty() {
             return None;
         }
-        let full = reference.to_string();
+        let full = reference.full();
         self.settings
             .platform_overrides
             .iter()
@@ -89,12 +89,14 @@ impl<'a> Lookups<'a> {
     }
 
     /// Where the lookup of `image` goes: the image as it is written, unless a proxy serves its registry.
-    fn behind_proxy(&self, image: &str, reference: &Reference<'_>) -> String {
+    fn behind_proxy<'i>(&self, image: &'i str, reference: &Reference<'i>) -> Cow<'i, str> {
         self.settings
             .registry_proxies
             .iter()
             .find(|proxy| proxy.registry.matches(reference.registry))
-            .map_or_else(|| image.to_owned(), |proxy| reference.behind(&proxy.proxy))
+            .map_or(Cow::Borrowed(image), |proxy| {
+                Cow::Owned(reference.behind(&proxy.proxy))
+            })
     }
 
     fn look_up(&mut self, reference: &str, is_run: bool) -> Finding {
@@ -174,7 +176,7 @@ impl<'a> Lookups<'a> {
     }
 
     fn manifest(&mut self, reference: &str) -> Result<Rc<Manifest>, LookupFailure> {
-        let key = Reference::new(reference).to_string();
+        let key = Reference::new(reference).full();
         if let Some(known) = self.manifests.get(&key) {
             return known.clone();
         }
@@ -190,7 +192,7 @@ impl<'a> Lookups<'a> {
     }
 
     fn config(&mut self, reference: &str) -> Result<Platform, LookupFailure> {
-        let key = Reference::new(reference).to_string();
+        let key = Reference::new(reference).full();
         if let Some(known) = self.configs.get(&key) {
             return known.clone();
         }

@@ -3,7 +3,7 @@
 //! The rules are those of Docker's references, which container runtimes share:
 //! <https://github.com/distribution/reference>. Nothing is validated here: the host refuses what isn't a reference.
 
-use std::{borrow::Cow, fmt};
+use std::borrow::Cow;
 
 /// The registry of short names.
 const DEFAULT_REGISTRY: &str = "docker.io";
@@ -59,38 +59,33 @@ impl<'a> Reference<'a> {
 
     /// The same image in the repository below `proxy`, a host with or without a path prefix.
     pub fn behind(&self, proxy: &str) -> String {
-        format!("{proxy}/{}{}", self.repository, Version(self))
+        [proxy, "/", &self.repository, &self.version()].concat()
     }
 
     /// The manifest `digest` of the same repository.
     pub fn with_digest(&self, digest: &str) -> String {
-        format!("{}/{}@{digest}", self.registry, self.repository)
+        [self.registry, "/", &self.repository, "@", digest].concat()
     }
-}
 
-/// The reference in full: registry, repository, and tag or digest.
-impl fmt::Display for Reference<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}/{}", self.registry, self.repository)?;
-        if self.tag.is_none() && self.digest.is_none() {
-            return write!(formatter, ":{DEFAULT_TAG}");
-        }
-        write!(formatter, "{}", Version(self))
+    /// The reference in full: registry, repository, and tag or digest.
+    pub fn full(&self) -> String {
+        let version = match (self.tag, self.digest) {
+            (None, None) => [":", DEFAULT_TAG].concat(),
+            _ => self.version(),
+        };
+        [self.registry, "/", &self.repository, &version].concat()
     }
-}
 
-/// `:tag`, `@digest` or both, as the reference has them.
-struct Version<'r, 'a>(&'r Reference<'a>);
-
-impl fmt::Display for Version<'_, '_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(tag) = self.0.tag {
-            write!(formatter, ":{tag}")?;
+    /// `:tag`, `@digest` or both, as the reference has them.
+    fn version(&self) -> String {
+        let mut version = String::new();
+        for (mark, part) in [(":", self.tag), ("@", self.digest)] {
+            if let Some(part) = part {
+                version.push_str(mark);
+                version.push_str(part);
+            }
         }
-        if let Some(digest) = self.0.digest {
-            write!(formatter, "@{digest}")?;
-        }
-        Ok(())
+        version
     }
 }
 
@@ -122,7 +117,7 @@ mod tests {
         #[case] full: &str,
     ) {
         let reference = Reference::new(image);
-        assert_eq!(reference.to_string(), full);
+        assert_eq!(reference.full(), full);
         let oracle: oci_spec::distribution::Reference = image.parse().unwrap();
         assert_eq!(reference.registry, oracle.registry());
         assert_eq!(reference.repository, oracle.repository());
