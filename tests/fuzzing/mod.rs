@@ -108,7 +108,7 @@ pub(crate) fn answers(data: &[u8]) {
 pub(crate) fn references(data: &[u8]) {
     let image = String::from_utf8_lossy(data);
     let reference = Reference::new(&image);
-    let full = reference.to_string();
+    let full = reference.full();
     reference.behind("mirror.example.com/prefix");
     reference.with_digest("sha256:0");
     // Written in full, it reads the same.
