@@ -218,6 +218,30 @@ fn a_form_that_nobody_touched_means_the_defaults() {
     assert_eq!(settings, Settings::default());
 }
 
+/// With what the form then demands.
+#[test]
+fn every_choice_in_a_form_that_is_untouched_otherwise_is_valid() {
+    let questions = questions();
+    for question in &questions {
+        for word in question["options"].as_array().into_iter().flatten() {
+            let shown = format!("{}={}", name(question), word.as_str().unwrap());
+            let mut form = Map::new();
+            for other in &questions {
+                let is_demanded = other["required"] == true && other["show_if"] == shown;
+                let answer = if is_demanded {
+                    json!("amd64")
+                } else {
+                    other["default"].clone()
+                };
+                form.insert(name(other).to_owned(), answer);
+            }
+            form.insert(name(question).to_owned(), word.clone());
+            Settings::parse(&Value::Object(form).to_string())
+                .unwrap_or_else(|error| panic!("{shown}: {error}"));
+        }
+    }
+}
+
 #[test]
 fn every_question_fits_its_setting() {
     const KEYS_OF_A_QUESTION: [&str; 13] = [
@@ -374,6 +398,7 @@ fn links_into_the_repository_lead_somewhere() {
         "README.md",
         "CONTRIBUTING.md",
         "docs/architecture.md",
+        "docs/design.md",
         "docs/from-noe.md",
         "docs/performance.md",
         "docs/troubleshooting.md",
