@@ -83,7 +83,7 @@ lint: ## Check format and lints
 
 .PHONY: deny
 deny: ## Check licences and sources of dependencies (needs cargo-deny)
-	cargo deny --locked check licenses bans sources
+	cargo deny --locked --workspace check licenses bans sources
 
 .PHONY: fmt
 fmt: ## Format the sources
