@@ -21,6 +21,10 @@ pub fn join<T: Display>(items: impl IntoIterator<Item = T>) -> String {
 
 /// `text` on one line: white space and control characters become single spaces.
 pub fn one_line(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
+    if text.bytes().all(is_plain) && text.trim() == text && !text.contains("  ") {
+        return text.to_owned();
+    }
     let mut line = String::with_capacity(text.len());
     for word in text.split(|letter: char| letter.is_whitespace() || letter.is_control()) {
         if !word.is_empty() && !line.is_empty() {

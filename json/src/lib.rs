@@ -198,6 +198,19 @@ impl<'a> Json<'a> {
         }
     }
 
+    /// The members of a value that is still text and stands at `path`, in order and without opening it: where one or two of
+    /// many are read, and nothing is changed.
+    ///
+    /// # Errors
+    /// [`Mismatch`] unless it is an object that is still text.
+    pub fn members(&self, path: &str) -> Result<Members<'a>, Mismatch> {
+        match self {
+            Self::Text(text) => text.opened("{").map(Members),
+            _ => None,
+        }
+        .ok_or_else(|| Mismatch::new(path, "an object", self.type_name()))
+    }
+
     /// The value as a string; `None` for any other type, and for one with half a surrogate pair, which is no text.
     pub fn as_str(&self) -> Option<Cow<'_, str>> {
         match self {
@@ -446,6 +459,18 @@ struct Values<'a> {
     spans: Rc<Vec<Span>>,
     /// The next span.
     span: usize,
+}
+
+/// The members of an object, one after the other.
+pub struct Members<'a>(Values<'a>);
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (Cow<'a, str>, Json<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let key = self.0.next()?.unquoted()?;
+        Some((key, Json::Text(self.0.next()?)))
+    }
 }
 
 impl<'a> Iterator for Values<'a> {

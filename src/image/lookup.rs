@@ -2,7 +2,7 @@
 //!
 //! Design, section 6.
 
-use std::{borrow::Cow, rc::Rc};
+use std::rc::Rc;
 
 use crate::{
     host::Host,
@@ -62,10 +62,13 @@ impl<'a> Lookups<'a> {
         let reference = Reference::new(&image.reference);
         let finding = match self.override_of(image, &reference) {
             Some(finding) => finding,
-            None => {
-                let target = self.behind_proxy(&image.reference, &reference);
-                self.look_up(&target, image.is_run)
-            }
+            None => match self.behind_proxy(&reference) {
+                Some(target) => {
+                    let full = Reference::new(&target).full();
+                    self.look_up(&target, full, image.is_run)
+                }
+                None => self.look_up(&image.reference, reference.full(), image.is_run),
+            },
         };
         match finding {
             Finding::Platforms(platforms) if self.has_runtime_class => without_wasm(platforms),
@@ -88,19 +91,16 @@ impl<'a> Lookups<'a> {
             })
     }
 
-    /// Where the lookup of `image` goes: the image as it is written, unless a proxy serves its registry.
-    fn behind_proxy<'i>(&self, image: &'i str, reference: &Reference<'i>) -> Cow<'i, str> {
-        self.settings
-            .registry_proxies
-            .iter()
-            .find(|proxy| proxy.registry.matches(reference.registry))
-            .map_or(Cow::Borrowed(image), |proxy| {
-                Cow::Owned(reference.behind(&proxy.proxy))
-            })
+    /// Where the lookup of `reference` goes, if a proxy serves its registry.
+    fn behind_proxy(&self, reference: &Reference<'_>) -> Option<String> {
+        let mut proxies = self.settings.registry_proxies.iter();
+        let proxy = proxies.find(|proxy| proxy.registry.matches(reference.registry))?;
+        Some(reference.behind(&proxy.proxy))
     }
 
-    fn look_up(&mut self, reference: &str, is_run: bool) -> Finding {
-        let manifest = match self.manifest(reference) {
+    /// What the image at `reference`, which is `full` in full, runs on.
+    fn look_up(&mut self, reference: &str, full: String, is_run: bool) -> Finding {
+        let manifest = match self.manifest(reference, full) {
             Ok(manifest) => manifest,
             Err(failure) => return Finding::Failed(failure),
         };
@@ -152,7 +152,7 @@ impl<'a> Lookups<'a> {
                 EntryKind::Manifest => Ok(Rc::new(Manifest::Image)),
                 EntryKind::Index if depth == DEEPEST => continue,
                 EntryKind::Index | EntryKind::Unknown if walk.has_lookup_left() => {
-                    self.manifest(&reference)
+                    self.manifest(&reference, reference.clone())
                 }
                 EntryKind::Index | EntryKind::Unknown => continue,
             };
@@ -175,9 +175,8 @@ impl<'a> Lookups<'a> {
         }
     }
 
-    fn manifest(&mut self, reference: &str) -> Result<Rc<Manifest>, LookupFailure> {
-        let key = Reference::new(reference).full();
-        if let Some(known) = self.manifests.get(&key) {
+    fn manifest(&mut self, reference: &str, full: String) -> Result<Rc<Manifest>, LookupFailure> {
+        if let Some(known) = self.manifests.get(&full) {
             return known.clone();
         }
         self.within_budget()?;
@@ -187,7 +186,7 @@ impl<'a> Lookups<'a> {
                 .ok_or(LookupFailure::Unreadable),
             Err(error) => Err(LookupFailure::from_host_error(&error)),
         };
-        self.manifests.insert(key, found.clone());
+        self.manifests.insert(full, found.clone());
         found
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::{
-    json::{Mismatch, Object},
+    json::{Json, Mismatch, Object},
     set::SortedMap,
 };
 
@@ -43,9 +43,16 @@ pub fn images_of(spec: &mut Object<'_>, image_volumes: bool) -> Result<Vec<Image
             if container.is_null() {
                 continue;
             }
-            let container = container.object_at(path)?;
-            let pull_policy = container.text("imagePullPolicy");
-            if let Some(image) = container.get("image") {
+            let (mut image, mut pull_policy) = (None, None);
+            for (key, value) in container.members(path)? {
+                match &*key {
+                    "image" => image = Some(value),
+                    "imagePullPolicy" => pull_policy = Some(value),
+                    _ => {}
+                }
+            }
+            if let Some(image) = image {
+                let pull_policy = pull_policy.as_ref().and_then(Json::as_str);
                 images.add(image.str_at(path)?, pull_policy.as_deref(), true);
             }
         }
@@ -93,7 +100,6 @@ impl Images {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::Json;
     use rstest::rstest;
     use serde_json::{Value, json};
 

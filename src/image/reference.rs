@@ -28,11 +28,11 @@ pub struct Reference<'a> {
 impl<'a> Reference<'a> {
     /// Splits `image` into its parts.
     pub fn new(image: &'a str) -> Self {
-        let (name, digest) = match image.split_once('@') {
+        let (name, digest) = match split_once(image, b'@') {
             Some((name, digest)) => (name, Some(digest)),
             None => (image, None),
         };
-        let (registry, path) = match name.split_once('/') {
+        let (registry, path) = match split_once(name, b'/') {
             Some((first, rest)) if is_registry(first) => (first, rest),
             _ => (DEFAULT_REGISTRY, name),
         };
@@ -90,7 +90,13 @@ impl<'a> Reference<'a> {
 }
 
 fn is_registry(component: &str) -> bool {
-    component == "localhost" || component.contains(['.', ':'])
+    component == "localhost" || component.bytes().any(|byte| matches!(byte, b'.' | b':'))
+}
+
+/// `text` before and after the first `byte`, which is ASCII: leaner than the standard library's search for a character.
+fn split_once(text: &str, byte: u8) -> Option<(&str, &str)> {
+    let at = text.bytes().position(|other| other == byte)?;
+    Some((text.get(..at)?, text.get(at + 1..)?))
 }
 
 #[cfg(test)]
