@@ -49,8 +49,7 @@ pub(crate) mod wapc {
         }
 
         fn lookup(operation: &str, reference: &str) -> Result<Vec<u8>, String> {
-            let payload = Json::from(reference).to_string();
-            Self::call("oci", operation, payload.as_bytes())
+            Self::call("oci", operation, &Json::from(reference).into_bytes())
         }
     }
 

@@ -80,7 +80,12 @@ fn evaluate<'a>(
         matched_labels: labels.matched,
         preferred_label: labels.preferred,
         runs_everywhere: kind == Kind::DaemonSet,
-        tolerations: pod::tolerations(spec)?,
+        // They only matter to those that may be added.
+        tolerations: if settings.tolerations.is_empty() {
+            Vec::new()
+        } else {
+            pod::tolerations(spec)?
+        },
     };
     if situation.constraints.names_its_nodes() {
         return Ok(Response::out_of_scope("its node affinity names its nodes"));
@@ -144,7 +149,7 @@ fn log(decision: &Decision, is_changed: bool, workload: &mut Workload<'_>, host:
         .with("kind", kind)
         .with("namespace", namespace.as_str())
         .with("name", name.as_str());
-    host.log(Json::Object(event).to_string().as_bytes());
+    host.log(&Json::Object(event).into_bytes());
 }
 
 /// The object's name, or the start of the one that the API server will generate.

@@ -31,19 +31,18 @@ pub enum Kind {
 impl Kind {
     /// The kind that a GroupVersionKind names, whatever its version.
     fn of(gvk: &mut Object<'_>) -> Option<Self> {
-        let group = gvk.text("group").unwrap_or_default();
-        let kind = gvk.text("kind")?;
-        Some(match (group.as_str(), kind.as_str()) {
-            ("", "Pod") => Self::Pod,
-            ("", "ReplicationController") => Self::ReplicationController,
-            ("apps", "Deployment") => Self::Deployment,
-            ("apps", "ReplicaSet") => Self::ReplicaSet,
-            ("apps", "StatefulSet") => Self::StatefulSet,
-            ("apps", "DaemonSet") => Self::DaemonSet,
-            ("batch", "Job") => Self::Job,
-            ("batch", "CronJob") => Self::CronJob,
+        let (kind, group) = match &*gvk.get_str("kind")? {
+            "Pod" => (Self::Pod, ""),
+            "ReplicationController" => (Self::ReplicationController, ""),
+            "Deployment" => (Self::Deployment, "apps"),
+            "ReplicaSet" => (Self::ReplicaSet, "apps"),
+            "StatefulSet" => (Self::StatefulSet, "apps"),
+            "DaemonSet" => (Self::DaemonSet, "apps"),
+            "Job" => (Self::Job, "batch"),
+            "CronJob" => (Self::CronJob, "batch"),
             _ => return None,
-        })
+        };
+        (gvk.get_str("group").unwrap_or_default() == group).then_some(kind)
     }
 
     /// The name of the kind.

@@ -127,7 +127,8 @@ fn a_pod_of_another_shape_than_the_api_gives_it_is_rejected_by_field(
     #[case] spec: Value,
     #[case] message: &str,
 ) {
-    let response = evaluate(&create(json!({"spec": spec})), &json!({}));
+    let settings = json!({"tolerations": {"arm64": [{"operator": "Exists"}]}});
+    let response = evaluate(&create(json!({"spec": spec})), &settings);
     assert_eq!(response["code"], json!(400));
     assert_eq!(
         response["message"],
