@@ -18,7 +18,7 @@ use thiserror::Error;
 /// The most members of an object that are compared whatever their order.
 const MOST_SORTED: usize = 256;
 /// About how many bytes of a text make a span.
-const BYTES_OF_A_SPAN: usize = 16;
+const BYTES_OF_A_SPAN: usize = 10;
 /// More members than most objects have.
 const MANY_MEMBERS: usize = 16;
 /// A bit more than most answers have, in bytes.
