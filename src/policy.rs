@@ -140,15 +140,15 @@ fn log(decision: &Decision, is_changed: bool, workload: &mut Workload<'_>, host:
     };
     let name = object_name(&mut workload.object);
     let kind = workload.kind.name();
-    let bounded = |text: &str| elide_end(&one_line(text), LONGEST_NAME);
+    let bounded = |text: &str| elide_end(one_line(text), LONGEST_NAME);
     let (namespace, name) = (bounded(&workload.namespace), bounded(&name));
     let message = one_line(&format!("{outcome} {kind} {namespace}/{name}: {detail}"));
     let event = Object::default()
         .with("level", level)
-        .with("message", message.as_str())
+        .with("message", Json::String(message))
         .with("kind", kind)
-        .with("namespace", namespace.as_str())
-        .with("name", name.as_str());
+        .with("namespace", Json::String(namespace))
+        .with("name", Json::String(name));
     host.log(&Json::Object(event).into_bytes());
 }
 

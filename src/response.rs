@@ -145,7 +145,7 @@ fn bounded(warnings: &[String]) -> Vec<String> {
     let mut bounded: Vec<String> = warnings
         .iter()
         .take(shown)
-        .map(|warning| elide_end(&one_line(warning), LONGEST_WARNING))
+        .map(|warning| elide_end(one_line(warning), LONGEST_WARNING))
         .collect();
     if shown < warnings.len() {
         bounded.push(format!("{} more warnings", warnings.len() - shown));

@@ -36,9 +36,9 @@ pub fn one_line(text: &str) -> String {
 }
 
 /// `text`, cut at its end to at most `longest` bytes.
-pub fn elide_end(text: &str, longest: usize) -> String {
+pub fn elide_end(text: String, longest: usize) -> String {
     if text.len() <= longest {
-        return text.to_owned();
+        return text;
     }
     let end = text.floor_char_boundary(longest.saturating_sub(MARK.len()));
     format!("{}{MARK}", text.get(..end).unwrap_or_default())
@@ -76,7 +76,7 @@ mod tests {
         #[case] at_end: &str,
         #[case] in_the_middle: &str,
     ) {
-        assert_eq!(elide_end(text, longest), at_end);
+        assert_eq!(elide_end(text.to_owned(), longest), at_end);
         assert_eq!(elide_middle(text, longest), in_the_middle);
     }
 

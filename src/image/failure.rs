@@ -47,7 +47,7 @@ impl LookupFailure {
         let cause = cause.unwrap_or_default();
         let cause = one_line(&without_address(cause));
         Self::Host(elide_end(
-            &in_lower_case(without_wrapping(&cause)),
+            in_lower_case(without_wrapping(&cause)),
             LONGEST_CAUSE,
         ))
     }

@@ -112,7 +112,7 @@ impl<'a> Lookups<'a> {
                 .config(reference)
                 .map(|platform| [platform].into_iter().collect()),
             Manifest::Artifact(media_type) => {
-                let media_type = elide_end(&one_line(media_type), LONGEST_MEDIA_TYPE);
+                let media_type = elide_end(one_line(media_type), LONGEST_MEDIA_TYPE);
                 Err(LookupFailure::NotAContainerImage(media_type))
             }
         };

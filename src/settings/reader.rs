@@ -17,7 +17,7 @@ const LONGEST_VALUE: usize = 60;
 
 /// A value for a message: its JSON, bounded.
 fn shown(value: &Json<'_>) -> String {
-    elide_end(&one_line(&value.to_string()), LONGEST_VALUE)
+    elide_end(one_line(&value.to_string()), LONGEST_VALUE)
 }
 
 const ARCHITECTURE_REMEDY: &str = "use a GOARCH name such as amd64 or arm64";
@@ -221,7 +221,7 @@ impl Reader {
             };
             self.errors.push(format!(
                 "{prefix}{}: unknown setting with value {}, {remedy}",
-                elide_end(&one_line(key), LONGEST_VALUE),
+                elide_end(one_line(key), LONGEST_VALUE),
                 shown(value)
             ));
         }
@@ -426,7 +426,7 @@ impl Reader {
         let mut seen = Architectures::default();
         for (key, member) in members.iter_mut() {
             let architecture = Architecture::parse(key);
-            let key = elide_end(&one_line(key), LONGEST_VALUE);
+            let key = elide_end(one_line(key), LONGEST_VALUE);
             let path = format!("{path}.{key}");
             match &architecture {
                 None => self.errors.push(format!(
