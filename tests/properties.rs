@@ -113,6 +113,32 @@ fn on(node: &Node, os: &str) -> Node {
     node
 }
 
+/// What `spec` demands of the architecture and the operating system of a node, and nothing else: the rest may contradict
+/// itself, which the policy doesn't judge.
+fn only_platform(spec: &Value) -> Value {
+    const TERMS: &str =
+        "/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms";
+    let is_platform =
+        |key: &str| key.ends_with("kubernetes.io/arch") || key.ends_with("kubernetes.io/os");
+    let mut spec = spec.clone();
+    if let Some(selector) = spec["nodeSelector"].as_object_mut() {
+        selector.retain(|key, _| is_platform(key));
+    }
+    let terms = spec.pointer_mut(TERMS).and_then(Value::as_array_mut);
+    for term in terms.into_iter().flatten() {
+        let list = |key: &str| term[key].as_array().cloned().unwrap_or_default();
+        let (mut expressions, fields) = (list("matchExpressions"), list("matchFields"));
+        if expressions.is_empty() && fields.is_empty() {
+            continue;
+        }
+        expressions.retain(|requirement| requirement["key"].as_str().is_some_and(is_platform));
+        // Every node has it, and a term without requirements would match none.
+        expressions.push(json!({"key": "kubernetes.io/arch", "operator": "Exists"}));
+        *term = json!({ "matchExpressions": expressions });
+    }
+    spec
+}
+
 /// The taint of nodes of an architecture, each with one of its own.
 fn taint_of(architecture: &str) -> (String, String, String) {
     let (key, value, effect) = match architecture {
@@ -214,9 +240,9 @@ proptest! {
             };
             if is_tolerated && !node.is_tolerated_by(before) {
                 // The Pod may name a system that the settings don't, and may admit no node at all.
-                let admits = |node: &&Node| {
-                    ["linux", "windows"].iter().any(|os| on(node, os).matches(after))
-                };
+                let platform = only_platform(after);
+                let admits =
+                    |node: &&Node| ["linux", "windows"].iter().any(|os| on(node, os).matches(&platform));
                 let admitted: Vec<&Node> = nodes.iter().filter(admits).collect();
                 let is_for_an_admitted_one = admitted.is_empty()
                     || admitted.iter().any(|node| by_settings(node.architecture()));
