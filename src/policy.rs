@@ -1,167 +1,157 @@
 //! The evaluation of one request: data enters as bytes, flows one way, and leaves as one response.
 
+use node_architecture_json::{Draft, DraftObject, Field, Json, Mismatch};
+
 use crate::{
-    decision::{Decision, Evidence, Situation, Verdict, decide},
+    decision::{Candidates, Decision, Outcome, decide},
     host::Host,
-    image::{Image, Lookups, images_of},
-    json::{Json, Mismatch, Object},
-    placement::{apply, recorded, strip},
-    pod::{self, Labels},
+    image::{Lookups, images_of},
+    placement::{PlacementRecord, apply, strip},
+    pod::PodContext,
+    request::{Kind, Payload},
     response::Response,
+    scope::{Scope, Workload},
     settings::Settings,
     text::{elide_end, one_line},
-    workload::{Kind, Scope, Workload},
+    unchanged::Unchanged,
 };
 
 /// The longest name of an object in the log: the longest that the API server takes.
 const LONGEST_NAME: usize = 253;
 
-/// Answers `validate`: `payload` is the JSON of `{"request": …, "settings": …}`.
+/// Answers `validate`: `payload` is the JSON of `{"request": …, "settings": …}`, the answer that of the SDK's
+/// `ValidationResponse`.
 ///
 /// Whatever the payload, there is a response: what can't be read is a rejection.
-pub fn validate<'a>(payload: &'a [u8], host: &mut dyn Host) -> Response<'a> {
-    let (mut request, settings) = match read_payload(payload) {
+pub fn validate(payload: &[u8], host: &mut dyn Host) -> Vec<u8> {
+    let Payload { request, settings } = match Payload::read(payload) {
         Ok(read) => read,
-        Err(reason) => return Response::unreadable(&reason),
+        Err(error) => return Response::unreadable(&error).into_bytes(),
     };
     let settings = match Settings::read(settings) {
         Ok(settings) => settings,
-        Err(invalid) => return Response::invalid_settings(&invalid.to_string()),
+        Err(invalid) => return Response::invalid_settings(&invalid).into_bytes(),
     };
-    let response = match Scope::of(&mut request) {
-        Ok(Scope::Out(reason)) => return Response::out_of_scope(reason),
-        Ok(Scope::In(workload)) => evaluate(workload, &settings, host),
-        Err(mismatch) => Err(mismatch),
-    };
-    response.unwrap_or_else(|mismatch| Response::unreadable(&mismatch.to_string()))
-}
-
-/// The admission request and the settings.
-fn read_payload(payload: &[u8]) -> Result<(Object<'_>, Json<'_>), String> {
-    let text = std::str::from_utf8(payload).map_err(|error| error.to_string())?;
-    let mut payload = Json::parse(text).map_err(|error| error.to_string())?;
-    let members = payload
-        .object_at("payload")
-        .map_err(|mismatch| mismatch.to_string())?;
-    let settings = members.take("settings").unwrap_or(Json::Null);
-    match members.member("request", "request") {
-        Ok(Some(request)) => Ok((std::mem::take(request), settings)),
-        Ok(None) => Err("request: missing".to_owned()),
-        Err(mismatch) => Err(mismatch.to_string()),
+    match Scope::of(&request) {
+        Ok(Scope::Out(reason)) => Response::out_of_scope(reason).into_bytes(),
+        Ok(Scope::In(workload)) => evaluate(&workload, &settings, host)
+            .unwrap_or_else(|mismatch| Response::unreadable(&mismatch).into_bytes()),
+        Err(mismatch) => Response::unreadable(&mismatch).into_bytes(),
     }
 }
 
-fn evaluate<'a>(
-    mut workload: Workload<'a>,
+fn evaluate(
+    workload: &Workload<'_>,
     settings: &Settings,
     host: &mut dyn Host,
-) -> Result<Response<'a>, Mismatch> {
-    let (kind, images_are_placed) = (workload.kind, workload.images_are_placed);
-    let strict = settings.strict_in(&workload.namespace);
-    let Some(template) = workload.template()? else {
-        return Ok(Response::out_of_scope("no Pod template"));
+) -> Result<Vec<u8>, Mismatch> {
+    let record = if settings.annotate {
+        PlacementRecord::of(workload.template, settings)
+    } else {
+        None
     };
-    // How it came, where an earlier placement may come out the same.
-    let mut before = None;
-    if settings.annotate
-        && let Some(record) = recorded(template, settings)
-    {
-        before = Some(template.canonical());
-        strip(template, &record);
-    }
-    let mut labels = Labels::read(template, settings)?;
-    let Some(spec) = template.member("spec", "spec")? else {
-        return Ok(Response::out_of_scope("no Pod spec"));
+    let without_ours = record.as_ref().map(|record| {
+        let mut template = Draft::from(workload.template);
+        strip(&mut template, record);
+        template.to_string()
+    });
+    let template = match &without_ours {
+        Some(text) => Json::parse(text).unwrap_or(workload.template),
+        None => workload.template,
     };
-    let situation = Situation {
+    let root = Field::root(template, workload.kind.template_name());
+    let Some(spec) = root.field("spec")? else {
+        return Ok(Response::out_of_scope(Unchanged::NoPodSpec).into_bytes());
+    };
+    let pod = PodContext::read(
+        &root,
+        &spec,
         settings,
-        strict,
-        constraints: pod::constraints(spec, &mut labels.matched)?,
-        matched_labels: labels.matched,
-        preferred_label: labels.preferred,
-        runs_everywhere: kind == Kind::DaemonSet,
-        // They only matter to those that may be added.
-        tolerations: if settings.tolerations.is_empty() {
-            Vec::new()
-        } else {
-            pod::tolerations(spec)?
-        },
-    };
-    if situation.constraints.names_its_nodes() {
-        return Ok(Response::out_of_scope("its node affinity names its nodes"));
-    }
-
-    let mut evidence = Evidence::new(&situation);
-    if situation.needs_images() {
-        let images = images_of(spec, settings.image_volumes)?;
-        let has_runtime_class = spec.text("runtimeClassName").is_some();
-        let mut lookups = Lookups::new(host, settings, has_runtime_class);
-        gather(&mut evidence, images, &mut lookups);
-    }
-    let mut decision = decide(&situation, &evidence);
-
-    let mut is_changed = false;
-    if let Verdict::Accept { placement, summary } = &mut decision.verdict {
-        let is_known = decision.failed_lookups == 0;
-        if before.is_some() && images_are_placed && !is_known {
-            // It was placed when its images could be read. That they can't be now is no reason to let it go anywhere.
-            *summary = "unchanged: its earlier placement stands".to_owned();
-        } else {
-            apply(template, placement, settings.annotate)?;
-            is_changed = match before {
-                Some(before) => before != template.canonical(),
-                None => !placement.is_empty(),
-            };
+        settings.strict_in(&workload.namespace),
+        workload.kind == Kind::DaemonSet,
+        record.is_some() && workload.images_are_placed,
+    )?;
+    let mut candidates = Candidates::new(&pod);
+    if pod.needs_images() {
+        let mut lookups = Lookups::new(host, settings, pod.has_runtime_class);
+        for image in images_of(&spec, settings.image_volumes)? {
+            if candidates.is_settled() {
+                break;
+            }
+            let support = lookups.find(&image);
+            candidates.add(image.reference, support);
         }
     }
-    log(&decision, is_changed, &mut workload, host);
-    Ok(Response::from_decision(
-        decision,
-        is_changed.then_some(workload.object),
-    ))
+    let decision = decide(&pod, &candidates);
+
+    let changed = changed(workload, template, record.is_some(), &decision, settings);
+    log(&decision, changed.is_some(), workload, host);
+    Ok(Response::from_decision(&decision, changed).into_bytes())
 }
 
-fn gather(evidence: &mut Evidence<'_>, images: Vec<Image>, lookups: &mut Lookups<'_>) {
-    for image in images {
-        if evidence.is_settled() {
-            break;
-        }
-        let finding = lookups.find(&image);
-        evidence.add(image.reference, finding);
+/// The object after the decision; `None` where it is as it came.
+fn changed<'a>(
+    workload: &Workload<'a>,
+    template: Json<'a>,
+    was_placed: bool,
+    decision: &Decision,
+    settings: &Settings,
+) -> Option<Draft<'a>> {
+    let keeps_the_template = matches!(
+        decision.outcome,
+        Outcome::Rejected(_)
+            | Outcome::NotPlaced {
+                reason: Unchanged::EarlierPlacementStands,
+                ..
+            }
+    );
+    if keeps_the_template || (!was_placed && decision.placement.is_empty()) {
+        return None;
     }
+    let mut placed = Draft::from(template);
+    apply(&mut placed, &decision.placement, settings.annotate)?;
+    if was_placed && placed.canonical() == workload.template.canonical() {
+        return None;
+    }
+    let mut object = Draft::from(workload.object);
+    let mut place = &mut object;
+    for key in workload.kind.template_path() {
+        place = place.as_object_mut()?.get_mut(key)?;
+    }
+    *place = placed;
+    Some(object)
 }
 
 /// Logs a decision that changed or refused something, in one event.
-fn log(decision: &Decision, is_changed: bool, workload: &mut Workload<'_>, host: &mut dyn Host) {
-    let (level, outcome, detail) = match &decision.verdict {
-        Verdict::Reject(message) => ("warning", "rejected", message),
-        Verdict::Accept { summary, .. } if is_changed => ("info", "placed", summary),
-        Verdict::Accept { .. } => return,
+fn log(decision: &Decision, is_changed: bool, workload: &Workload<'_>, host: &mut dyn Host) {
+    let (level, verb) = match &decision.outcome {
+        Outcome::Rejected(_) => ("warning", "rejected"),
+        _ if is_changed => ("info", "placed"),
+        _ => return,
     };
-    let name = object_name(&mut workload.object);
     let kind = workload.kind.name();
     let bounded = |text: &str| elide_end(one_line(text), LONGEST_NAME);
-    let (namespace, name) = (bounded(&workload.namespace), bounded(&name));
-    let message = one_line(&format!("{outcome} {kind} {namespace}/{name}: {detail}"));
-    let event = Object::default()
+    let (namespace, name) = (
+        bounded(&workload.namespace),
+        bounded(&object_name(workload.object)),
+    );
+    let outcome = &decision.outcome;
+    let message = one_line(&format!("{verb} {kind} {namespace}/{name}: {outcome}"));
+    let event = DraftObject::default()
         .with("level", level)
-        .with("message", Json::String(message))
+        .with("message", message.as_str())
         .with("kind", kind)
-        .with("namespace", Json::String(namespace))
-        .with("name", Json::String(name));
-    host.log(&Json::Object(event).into_bytes());
+        .with("namespace", namespace.as_str())
+        .with("name", name.as_str());
+    host.log(&Draft::from(event).into_bytes());
 }
 
 /// The object's name, or the start of the one that the API server will generate.
-fn object_name(object: &mut Json<'_>) -> String {
-    object
-        .as_object()
-        .and_then(|object| object.get_object("metadata"))
-        .and_then(|metadata| {
-            metadata
-                .text("name")
-                .or_else(|| metadata.text("generateName"))
-        })
+fn object_name(object: Json<'_>) -> String {
+    let metadata = object.get("metadata").unwrap_or(Json::NULL);
+    metadata
+        .text_of("name")
+        .or_else(|| metadata.text_of("generateName"))
         .unwrap_or_default()
 }
 

@@ -2,10 +2,15 @@
 //!
 //! Design, section 10; the shape is that of the SDK's `ValidationResponse`, with the object as untouched text.
 
+use std::fmt;
+
+use node_architecture_json::{Draft, DraftObject};
+
 use crate::{
-    decision::{Decision, Verdict},
-    json::{Json, Object},
-    text::{elide_end, join, one_line},
+    decision::{Decision, Outcome, Warning},
+    settings::InvalidSettings,
+    text::{elide_end, join_with, one_line},
+    unchanged::Unchanged,
 };
 
 /// The longest warning: API servers may cut longer ones.
@@ -30,7 +35,7 @@ pub struct Response<'a> {
     /// The HTTP status of a rejection.
     pub code: Option<u16>,
     /// The object with what was added to it; `None` where it passes unchanged.
-    pub mutated_object: Option<Json<'a>>,
+    pub mutated_object: Option<Draft<'a>>,
     /// For the audit log.
     pub audit_annotations: AuditAnnotations,
     /// For the user.
@@ -50,19 +55,23 @@ pub struct AuditAnnotations {
 
 impl<'a> Response<'a> {
     /// The object is out of scope, for this reason.
-    pub fn out_of_scope(reason: &str) -> Self {
+    pub fn out_of_scope(reason: Unchanged) -> Self {
+        let outcome = Outcome::NotPlaced {
+            reason,
+            additions: Vec::new(),
+        };
         let mut response = Self::accept(None);
-        response.audit_annotations.placement = Some(format!("unchanged: {reason}"));
+        response.audit_annotations.placement = Some(outcome.to_string());
         response
     }
 
     /// The request or the object in it can't be read, for this reason.
-    pub fn unreadable(reason: &str) -> Self {
+    pub fn unreadable(reason: &dyn fmt::Display) -> Self {
         Self::reject(BAD_REQUEST, format!("cannot read the request: {reason}"))
     }
 
     /// The settings are invalid, for these reasons.
-    pub fn invalid_settings(reasons: &str) -> Self {
+    pub fn invalid_settings(reasons: &InvalidSettings) -> Self {
         Self::reject(
             INTERNAL_SERVER_ERROR,
             format!("the settings of the policy are invalid: {reasons}"),
@@ -70,19 +79,21 @@ impl<'a> Response<'a> {
     }
 
     /// What `decision` says, with the object as it is after it: `None` where it is as it came.
-    pub fn from_decision(decision: Decision, mutated_object: Option<Json<'a>>) -> Self {
-        let mut response = match decision.verdict {
-            Verdict::Reject(message) => Self::reject(FORBIDDEN, message),
-            Verdict::Accept { summary, .. } => {
+    pub fn from_decision(decision: &Decision, mutated_object: Option<Draft<'a>>) -> Self {
+        let outcome = decision.outcome.to_string();
+        let mut response = match decision.outcome {
+            Outcome::Rejected(_) => Self::reject(FORBIDDEN, outcome),
+            _ => {
                 let mut response = Self::accept(mutated_object);
-                response.audit_annotations.placement = Some(summary);
+                response.audit_annotations.placement = Some(outcome);
                 response
             }
         };
         let annotations = &mut response.audit_annotations;
         annotations.architectures = decision
             .architectures
-            .map(|architectures| join(&architectures).replace(' ', ""));
+            .as_ref()
+            .map(|architectures| join_with(",", architectures));
         annotations.failed_lookups =
             (decision.failed_lookups > 0).then(|| decision.failed_lookups.to_string());
         response.warnings = bounded(&decision.warnings);
@@ -90,31 +101,24 @@ impl<'a> Response<'a> {
     }
 
     /// The JSON of the response, in the shape of the SDK's `ValidationResponse`.
-    pub fn into_json(self) -> Json<'a> {
-        let string = |text: Option<String>| text.map(Json::String);
-        let annotations = Object::default()
-            .with_some(
-                "architectures",
-                string(self.audit_annotations.architectures),
-            )
-            .with_some("placement", string(self.audit_annotations.placement))
-            .with_some(
-                "failed-lookups",
-                string(self.audit_annotations.failed_lookups),
-            );
-        let warnings = self.warnings.iter().map(String::as_str).collect();
-        let code = self.code.map(|code| Json::Integer(code.into()));
-        Object::default()
-            .with("accepted", Json::Bool(self.accepted))
-            .with_some("message", string(self.message))
-            .with_some("code", code)
+    pub fn into_bytes(self) -> Vec<u8> {
+        let annotations = &self.audit_annotations;
+        let annotations = DraftObject::default()
+            .with_some("architectures", annotations.architectures.as_deref())
+            .with_some("placement", annotations.placement.as_deref())
+            .with_some("failed-lookups", annotations.failed_lookups.as_deref());
+        let warnings: Draft<'_> = self.warnings.iter().map(String::as_str).collect();
+        let response = DraftObject::default()
+            .with("accepted", self.accepted)
+            .with_some("message", self.message.as_deref())
+            .with_some("code", self.code.map(i64::from))
             .with_some("mutated_object", self.mutated_object)
-            .with_filled("audit_annotations", annotations.into())
-            .with_filled("warnings", warnings)
-            .into()
+            .with_filled("audit_annotations", annotations)
+            .with_filled("warnings", warnings);
+        Draft::from(response).into_bytes()
     }
 
-    fn accept(mutated_object: Option<Json<'a>>) -> Self {
+    fn accept(mutated_object: Option<Draft<'a>>) -> Self {
         Self {
             accepted: true,
             message: None,
@@ -136,7 +140,7 @@ impl<'a> Response<'a> {
 }
 
 /// At most [`MOST_WARNINGS`] warnings, each on one line of at most [`LONGEST_WARNING`] bytes.
-fn bounded(warnings: &[String]) -> Vec<String> {
+fn bounded(warnings: &[Warning]) -> Vec<String> {
     let shown = if warnings.len() > MOST_WARNINGS {
         MOST_WARNINGS - 1
     } else {
@@ -145,7 +149,7 @@ fn bounded(warnings: &[String]) -> Vec<String> {
     let mut bounded: Vec<String> = warnings
         .iter()
         .take(shown)
-        .map(|warning| elide_end(one_line(warning), LONGEST_WARNING))
+        .map(|warning| elide_end(one_line(&warning.to_string()), LONGEST_WARNING))
         .collect();
     if shown < warnings.len() {
         bounded.push(format!("{} more warnings", warnings.len() - shown));
@@ -154,81 +158,4 @@ fn bounded(warnings: &[String]) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{placement::Placement, platform::Architecture};
-    use kubewarden_policy_sdk::response::ValidationResponse;
-    use rstest::rstest;
-    use serde_json::json;
-
-    fn decision(verdict: Verdict, warnings: Vec<String>) -> Decision {
-        Decision {
-            verdict,
-            warnings,
-            architectures: Some(
-                ["arm64", "amd64"]
-                    .iter()
-                    .filter_map(|name| Architecture::parse(name))
-                    .collect(),
-            ),
-            failed_lookups: 2,
-        }
-    }
-
-    fn accept() -> Verdict {
-        Verdict::Accept {
-            placement: Placement::default(),
-            summary: "nodeSelector=amd64".to_owned(),
-        }
-    }
-
-    #[test]
-    fn the_sdk_reads_the_response() {
-        let object = Json::parse(r#"{"kind": "Pod"}"#).unwrap();
-        let response =
-            Response::from_decision(decision(accept(), vec!["w".to_owned()]), Some(object));
-        let read: ValidationResponse =
-            serde_json::from_str(&response.into_json().to_string()).unwrap();
-        assert!(read.accepted);
-        assert_eq!(read.mutated_object, Some(json!({"kind": "Pod"})));
-        assert_eq!(read.warnings, Some(vec!["w".to_owned()]));
-        let annotations = read.audit_annotations.unwrap();
-        assert_eq!(annotations["architectures"], "amd64,arm64");
-        assert_eq!(annotations["placement"], "nodeSelector=amd64");
-        assert_eq!(annotations["failed-lookups"], "2");
-    }
-
-    #[test]
-    fn a_rejection_is_one_line_with_code_403() {
-        let verdict = Verdict::Reject("no\ngood".to_owned());
-        let response = Response::from_decision(decision(verdict, vec![]), None);
-        assert!(!response.accepted);
-        assert_eq!(response.code, Some(403));
-        assert_eq!(response.message.as_deref(), Some("no good"));
-        assert_eq!(response.audit_annotations.placement, None);
-    }
-
-    #[rstest]
-    #[case::few(5, 5, "warning 4")]
-    #[case::many(9, 5, "5 more warnings")]
-    fn there_are_five_warnings_at_most(
-        #[case] given: usize,
-        #[case] shown: usize,
-        #[case] last: &str,
-    ) {
-        let warnings = (0..given)
-            .map(|number| format!("warning {number}"))
-            .collect();
-        let response = Response::from_decision(decision(accept(), warnings), None);
-        assert_eq!(response.warnings.len(), shown);
-        assert_eq!(response.warnings.last().unwrap(), last);
-    }
-
-    #[test]
-    fn a_warning_is_one_line_of_200_bytes_at_most() {
-        let warnings = vec!["ä\n".repeat(300)];
-        let response = Response::from_decision(decision(accept(), warnings), None);
-        let warning = &response.warnings[0];
-        assert!(warning.len() <= 200 && warning.ends_with('…') && !warning.contains('\n'));
-    }
-}
+mod tests;

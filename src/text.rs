@@ -1,17 +1,19 @@
 //! Text for messages: one line, bounded, safe to show.
 
-use std::fmt::Display;
+use std::fmt::{Display, Write as _};
 
 const MARK: &str = "…";
 
 /// `items`, separated by `, `, or `none`.
 pub fn join<T: Display>(items: impl IntoIterator<Item = T>) -> String {
+    join_with(", ", items)
+}
+
+/// `items`, separated by `separator`, or `none`.
+pub fn join_with<T: Display>(separator: &str, items: impl IntoIterator<Item = T>) -> String {
     let mut joined = String::new();
     for item in items {
-        if !joined.is_empty() {
-            joined.push_str(", ");
-        }
-        joined.push_str(&item.to_string());
+        append(&mut joined, separator, &item);
     }
     if joined.is_empty() {
         joined.push_str("none");
@@ -19,10 +21,19 @@ pub fn join<T: Display>(items: impl IntoIterator<Item = T>) -> String {
     joined
 }
 
+/// One code for every type.
+fn append(joined: &mut String, separator: &str, item: &dyn Display) {
+    if !joined.is_empty() {
+        joined.push_str(separator);
+    }
+    // Writing to memory can't fail.
+    let _ = write!(joined, "{item}");
+}
+
 /// `text` on one line: white space and control characters become single spaces.
 pub fn one_line(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
-    if text.bytes().all(is_plain) && text.trim() == text && !text.contains("  ") {
+    if text.bytes().all(is_plain) && text.trim() == text && split_at_first(text, "  ").is_none() {
         return text.to_owned();
     }
     let mut line = String::with_capacity(text.len());
@@ -33,6 +44,20 @@ pub fn one_line(text: &str) -> String {
         line.push_str(word);
     }
     line
+}
+
+/// `text` before and after the first `mark`. The standard library's search for texts is fast, and large.
+pub fn split_at_first<'t>(text: &'t str, mark: &str) -> Option<(&'t str, &'t str)> {
+    let mut places = text.as_bytes().windows(mark.len());
+    let at = places.position(|place| place == mark.as_bytes())?;
+    Some((text.get(..at)?, text.get(at + mark.len()..)?))
+}
+
+/// `text` before and after the last `mark`.
+pub fn split_at_last<'t>(text: &'t str, mark: &str) -> Option<(&'t str, &'t str)> {
+    let mut places = text.as_bytes().windows(mark.len());
+    let at = places.rposition(|place| place == mark.as_bytes())?;
+    Some((text.get(..at)?, text.get(at + mark.len()..)?))
 }
 
 /// `text`, cut at its end to at most `longest` bytes.
@@ -60,34 +85,4 @@ pub fn elide_middle(text: &str, longest: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use rstest::rstest;
-
-    #[rstest]
-    #[case::short("abc", 5, "abc", "abc")]
-    #[case::exact("abcde", 5, "abcde", "abcde")]
-    #[case::long("abcdefgh", 7, "abcd…", "ab…gh")]
-    #[case::between_characters("ääääää", 8, "ää…", "ä…ä")]
-    #[case::no_room("abcdef", 2, "…", "…")]
-    fn text_is_elided_between_characters(
-        #[case] text: &str,
-        #[case] longest: usize,
-        #[case] at_end: &str,
-        #[case] in_the_middle: &str,
-    ) {
-        assert_eq!(elide_end(text.to_owned(), longest), at_end);
-        assert_eq!(elide_middle(text, longest), in_the_middle);
-    }
-
-    #[test]
-    fn a_line_has_neither_breaks_nor_control_characters() {
-        assert_eq!(one_line(" a\n\tb\u{1b}[31mc\r\n"), "a b [31mc");
-    }
-
-    #[test]
-    fn nothing_joins_to_none() {
-        assert_eq!(join(["a", "b"]), "a, b");
-        assert_eq!(join::<&str>([]), "none");
-    }
-}
+mod tests;

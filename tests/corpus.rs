@@ -13,6 +13,7 @@ mod fuzzing;
 #[case::settings("settings", fuzzing::settings)]
 #[case::answers("answers", fuzzing::answers)]
 #[case::references("references", fuzzing::references)]
+#[case::json("json", fuzzing::json)]
 fn the_corpus_passes(#[case] target: &str, #[case] check: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("fuzz/corpus")

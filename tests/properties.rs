@@ -5,10 +5,10 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use node_architecture_json::{Draft, Json};
 use node_architecture_policy::{
     host::Host,
-    json::Json,
-    placement::{recorded, strip},
+    placement::{PlacementRecord, strip},
     policy::validate,
     settings::Settings,
 };
@@ -59,10 +59,8 @@ fn evaluate_pod(world: &World, pod: &Value) -> (Value, Vec<String>) {
         lookups: Vec::new(),
     };
     let payload = json!({"request": random::request(pod), "settings": world.settings}).to_string();
-    let response = validate(payload.as_bytes(), &mut host)
-        .into_json()
-        .to_string();
-    (serde_json::from_str(&response).unwrap(), host.lookups)
+    let response = validate(payload.as_bytes(), &mut host);
+    (serde_json::from_slice(&response).unwrap(), host.lookups)
 }
 
 fn evaluate(world: &World) -> Value {
@@ -275,13 +273,13 @@ proptest! {
     fn what_was_added_can_be_taken_out_exactly(world in world()) {
         let Some(after) = placed(&world, &evaluate(&world)) else { return Ok(()) };
         let text = after.to_string();
-        let mut json = Json::parse(&text).unwrap();
+        let template = Json::parse(&text).unwrap();
         let settings = Settings::parse(&world.settings.to_string()).unwrap();
-        let template = json.as_object().unwrap();
-        if let Some(record) = recorded(template, &settings) {
-            strip(template, &record);
+        let mut draft = Draft::from(template);
+        if let Some(record) = PlacementRecord::of(template, &settings) {
+            strip(&mut draft, &record);
         }
-        let stripped: Value = serde_json::from_str(&json.to_string()).unwrap();
+        let stripped: Value = serde_json::from_str(&draft.to_string()).unwrap();
         prop_assert_eq!(stripped, world.pod);
     }
 

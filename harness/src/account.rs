@@ -10,7 +10,9 @@ use anyhow::Result;
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use crate::{admission::AdmissionResponse, capabilities::Lookup, engine::Evaluation};
+use crate::{
+    admission::AdmissionResponse, capabilities::Lookup, engine::Evaluation, outcome::Outcome,
+};
 
 /// Lines around a change that are shown with it.
 const CONTEXT: usize = 3;
@@ -150,11 +152,12 @@ fn decision(response: &AdmissionResponse) -> Vec<String> {
             architectures.replace(',', ", ")
         ));
     }
-    if let Some(placement) = response.annotation("placement") {
-        lines.push(match placement.strip_prefix("unchanged: ") {
-            Some(reason) => format!("left unchanged: {reason}"),
-            None => format!("placed by {}", placement.replace(',', ", ")),
-        });
+    match Outcome::of(response) {
+        Outcome::Unchanged(reason) => lines.push(format!("left unchanged: {reason}")),
+        Outcome::Changed(placement) => {
+            lines.push(format!("placed by {}", placement.replace(',', ", ")));
+        }
+        Outcome::Unreadable(_) | Outcome::Rejected(_) => {}
     }
     if let Some(status) = &response.status {
         let message = status.message.as_deref().unwrap_or("no reason was given");

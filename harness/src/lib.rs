@@ -13,6 +13,7 @@ pub mod admission;
 pub mod capabilities;
 pub mod engine;
 pub mod live;
+pub mod outcome;
 pub mod quantity;
 pub mod report;
 pub mod request;

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use crate::{
     capabilities::{Allowed, Answers, Lookup},
     engine::Policy,
+    outcome::Outcome,
     request::creation_of,
     workload::Workload,
 };
@@ -251,18 +252,17 @@ impl Row {
             None => format!("rejected: {}", as_is.message()),
         };
         let supported = architectures(required);
-        let (ready, blocked_by) = if !required.allowed {
-            let message = required.message();
-            let is_known = !message.contains("cannot tell which platforms");
-            (is_known.then_some(false), Some(message.to_owned()))
-        } else if supported
-            .as_ref()
-            .is_some_and(|supported| !supported.iter().any(|name| name == architecture))
-        {
-            let reason = "its own node selector or affinity".to_owned();
-            (Some(false), Some(reason))
-        } else {
-            (Some(true), None)
+        let (ready, blocked_by) = match Outcome::of(required) {
+            Outcome::Unreadable(message) => (None, Some(message)),
+            Outcome::Rejected(message) => (Some(false), Some(message)),
+            _ if supported
+                .as_ref()
+                .is_some_and(|supported| !supported.iter().any(|name| name == architecture)) =>
+            {
+                let reason = "its own node selector or affinity".to_owned();
+                (Some(false), Some(reason))
+            }
+            _ => (Some(true), None),
         };
         Self {
             namespace: workload.namespace(),

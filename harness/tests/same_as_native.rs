@@ -110,10 +110,8 @@ fn natively(request: &Value, settings: &Value, registry: &Registry) -> Admission
 
 fn natively_on(mut host: impl Host, request: &Value, settings: &Value) -> AdmissionResponse {
     let payload = json!({"request": request, "settings": settings}).to_string();
-    let response = validate(payload.as_bytes(), &mut host)
-        .into_json()
-        .to_string();
-    let response = serde_json::from_str(&response).unwrap();
+    let response = validate(payload.as_bytes(), &mut host);
+    let response = serde_json::from_slice(&response).unwrap();
     AdmissionResponse::new(
         request["uid"].as_str().unwrap(),
         &request["object"],

@@ -2,7 +2,12 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{json::Json, pod};
+use crate::{
+    image::{ImageSupport, LookupFailure},
+    platform::Platform,
+    settings::Settings,
+};
+use node_architecture_json::{Field, Json};
 
 /// A case: what the Pod is like, and the platforms of its images.
 struct Case {
@@ -11,7 +16,7 @@ struct Case {
     label: Option<&'static str>,
     runs_everywhere: bool,
     namespace: &'static str,
-    images: Vec<(String, Finding)>,
+    images: Vec<(String, ImageSupport)>,
 }
 
 impl Default for Case {
@@ -48,53 +53,77 @@ impl Case {
             })
             .collect();
         self.images
-            .push((name.to_owned(), Finding::Platforms(platforms)));
+            .push((name.to_owned(), ImageSupport::Platforms(platforms)));
         self
     }
 
     fn failed(mut self, name: &str) -> Self {
         let failure = LookupFailure::Host("not authorized".to_owned());
         self.images
-            .push((name.to_owned(), Finding::Failed(failure)));
+            .push((name.to_owned(), ImageSupport::Failed(failure)));
         self
     }
 
     fn no_say(mut self, name: &str) -> Self {
-        self.images.push((name.to_owned(), Finding::NoSay));
+        self.images
+            .push((name.to_owned(), ImageSupport::Unconstrained));
         self
     }
 
     fn decide(self) -> Decision {
         let settings = Settings::parse(&self.settings.to_string()).unwrap();
-        let spec = self.spec.to_string();
-        let mut spec = Json::parse(&spec).unwrap();
-        let spec = spec.as_object().unwrap();
-        let situation = Situation {
-            settings: &settings,
-            strict: settings.strict_in(self.namespace),
-            constraints: pod::constraints(spec, &mut Vec::new()).unwrap(),
-            matched_labels: Vec::new(),
-            preferred_label: self.label.map(str::to_owned),
-            runs_everywhere: self.runs_everywhere,
-            tolerations: pod::tolerations(spec).unwrap(),
-        };
-        let mut evidence = Evidence::new(&situation);
-        for (image, finding) in self.images {
-            if evidence.is_settled() {
-                break;
-            }
-            evidence.add(image, finding);
+        let mut labels = json!({});
+        if let Some(label) = self.label {
+            labels[settings.preferred_architecture_label.as_str()] = json!(label);
         }
-        decide(&situation, &evidence)
+        let pod = json!({"metadata": {"labels": labels}, "spec": self.spec}).to_string();
+        with_pod(
+            &pod,
+            &settings,
+            self.namespace,
+            self.runs_everywhere,
+            |pod| {
+                let mut candidates = Candidates::new(pod);
+                for (image, support) in self.images {
+                    if candidates.is_settled() {
+                        break;
+                    }
+                    candidates.add(image, support);
+                }
+                decide(pod, &candidates)
+            },
+        )
     }
 
-    /// The summary of an accepted object, or `rejected: ` and the message.
+    /// The outcome, with `rejected: ` before problems.
     fn verdict(self) -> String {
-        match self.decide().verdict {
-            Verdict::Accept { summary, .. } => summary,
-            Verdict::Reject(message) => format!("rejected: {message}"),
-        }
+        verdict(&self.decide())
     }
+}
+
+/// What `read` makes of the Pod.
+fn with_pod<T>(
+    pod: &str,
+    settings: &Settings,
+    namespace: &str,
+    runs_everywhere: bool,
+    read: impl FnOnce(&PodContext<'_>) -> T,
+) -> T {
+    let root = Field::root(Json::parse(pod).unwrap(), "");
+    let spec = root.field("spec").unwrap().unwrap();
+    let strict = settings.strict_in(namespace);
+    read(&PodContext::read(&root, &spec, settings, strict, runs_everywhere, false).unwrap())
+}
+
+fn verdict(decision: &Decision) -> String {
+    match &decision.outcome {
+        Outcome::Rejected(_) => format!("rejected: {}", decision.outcome),
+        outcome => outcome.to_string(),
+    }
+}
+
+fn warnings(decision: &Decision) -> Vec<String> {
+    decision.warnings.iter().map(Warning::to_string).collect()
 }
 
 fn multi(settings: Value, spec: Value) -> Case {
@@ -149,11 +178,8 @@ fn the_label_of_the_pod_overrides_the_preference(
     let mut case = multi(settings, json!({}));
     case.label = Some(label);
     let decision = case.decide();
-    let Verdict::Accept { summary, .. } = decision.verdict else {
-        panic!("rejected");
-    };
-    assert_eq!(summary, expected);
-    assert_eq!(decision.warnings.first().map(String::as_str), warning);
+    assert_eq!(verdict(&decision), expected);
+    assert_eq!(warnings(&decision).first().map(String::as_str), warning);
 }
 
 #[rstest]
@@ -169,9 +195,7 @@ fn a_daemon_set_is_never_given_a_preference(#[case] settings: Value) {
 #[test]
 fn a_soft_preference_is_a_weighted_term_for_one_architecture() {
     let case = multi(json!({"preferenceEnforcement": "preferred"}), json!({}));
-    let Verdict::Accept { placement, .. } = case.decide().verdict else {
-        panic!("rejected");
-    };
+    let placement = case.decide().placement;
     let [preference] = placement.preferences.as_slice() else {
         panic!("{:?}", placement.preferences);
     };
@@ -254,18 +278,16 @@ fn images_with_nothing_in_common_are_rejected_by_name_and_platform() {
         json!({"onNoCommonArchitecture": "warn", "schedulableArchitectures": ["amd64", "arm64"]});
     let decision = warned.decide();
     assert_eq!(
-        decision.warnings,
+        warnings(&decision),
         [
             "no architecture runs every image on linux: a (linux/amd64, linux/arm/v7), b (linux/arm64); schedulable architectures: amd64, arm64"
         ]
     );
     assert_eq!(
-        decision.verdict,
-        Verdict::Accept {
-            placement: Placement::default(),
-            summary: "unchanged: no architecture runs every image".to_owned()
-        }
+        verdict(&decision),
+        "unchanged: no architecture runs every image"
     );
+    assert!(decision.placement.is_empty());
 }
 
 #[test]
@@ -282,23 +304,17 @@ fn a_wasm_image_without_a_runtime_class_runs_on_no_node() {
 #[test]
 fn nothing_is_looked_up_once_nothing_is_in_common() {
     let settings = Settings::parse("{}").unwrap();
-    let situation = Situation {
-        settings: &settings,
-        strict: None,
-        constraints: Constraints::default(),
-        matched_labels: Vec::new(),
-        preferred_label: None,
-        runs_everywhere: false,
-        tolerations: Vec::new(),
+    let platforms = |text: &str| {
+        ImageSupport::Platforms([Platform::parse(text).unwrap()].into_iter().collect())
     };
-    let mut evidence = Evidence::new(&situation);
-    let platforms =
-        |text: &str| Finding::Platforms([Platform::parse(text).unwrap()].into_iter().collect());
-    assert!(!evidence.is_settled());
-    evidence.add("a".to_owned(), platforms("linux/amd64"));
-    assert!(!evidence.is_settled());
-    evidence.add("b".to_owned(), platforms("linux/arm64"));
-    assert!(evidence.is_settled());
+    with_pod(r#"{"spec": {}}"#, &settings, "", false, |pod| {
+        let mut candidates = Candidates::new(pod);
+        assert!(!candidates.is_settled());
+        candidates.add("a".to_owned(), platforms("linux/amd64"));
+        assert!(!candidates.is_settled());
+        candidates.add("b".to_owned(), platforms("linux/arm64"));
+        assert!(candidates.is_settled());
+    });
 }
 
 #[test]
@@ -330,12 +346,9 @@ fn a_failed_lookup_counts_as_the_settings_say(
     #[case] warning: &str,
 ) {
     let decision = multi(settings, json!({})).failed("x").decide();
-    assert_eq!(decision.warnings, [warning]);
+    assert_eq!(warnings(&decision), [warning]);
     assert_eq!(decision.failed_lookups, 1);
-    let Verdict::Accept { summary, .. } = decision.verdict else {
-        panic!("rejected");
-    };
-    assert_eq!(summary, expected);
+    assert_eq!(verdict(&decision), expected);
 }
 
 #[test]
@@ -343,14 +356,11 @@ fn failed_lookups_can_be_rejected_all_by_name() {
     let settings = json!({"onLookupFailure": "reject"});
     let decision = multi(settings, json!({})).failed("x").failed("y").decide();
     assert_eq!(
-        decision.verdict,
-        Verdict::Reject(
-            "cannot tell which platforms these images support: x (not authorized), y (not authorized)"
-                .to_owned()
-        )
+        verdict(&decision),
+        "rejected: cannot tell which platforms these images support: x (not authorized), y (not authorized)"
     );
     assert_eq!(decision.failed_lookups, 2);
-    assert_eq!(decision.warnings, [""; 0]);
+    assert_eq!(warnings(&decision), [""; 0]);
 }
 
 #[test]
@@ -407,14 +417,12 @@ fn a_long_list_of_platforms_is_cut() {
 #[case::every_term(terms(json!([arch("In", &["arm64"]), {}])))]
 fn a_pod_that_selects_its_architecture_is_left_alone(#[case] spec: Value) {
     let decision = multi(json!({}), spec).decide();
-    assert_eq!(decision.warnings, [""; 0]);
+    assert_eq!(warnings(&decision), [""; 0]);
     assert_eq!(
-        decision.verdict,
-        Verdict::Accept {
-            placement: Placement::default(),
-            summary: "unchanged: the Pod selects its architecture".to_owned()
-        }
+        verdict(&decision),
+        "unchanged: the Pod selects its architecture"
     );
+    assert!(decision.placement.is_empty());
 }
 
 #[rstest]
@@ -429,15 +437,12 @@ fn an_unsupported_selection_is_ignored_warned_of_or_rejected(
 ) {
     let with = |action: &str| multi(json!({"onUnsupportedSelection": action}), spec.clone());
     let ignored = with("ignore").decide();
-    assert_eq!(ignored.warnings, [""; 0]);
-    assert!(matches!(&ignored.verdict, Verdict::Accept { placement, .. } if placement.is_empty()));
+    assert_eq!(warnings(&ignored), [""; 0]);
+    assert!(ignored.placement.is_empty());
     let warned = with("warn").decide();
-    assert_eq!(warned.warnings, [text]);
-    assert!(matches!(&warned.verdict, Verdict::Accept { placement, .. } if placement.is_empty()));
-    assert_eq!(
-        with("reject").decide().verdict,
-        Verdict::Reject(text.to_owned())
-    );
+    assert_eq!(warnings(&warned), [text]);
+    assert!(warned.placement.is_empty());
+    assert_eq!(with("reject").verdict(), format!("rejected: {text}"));
 }
 
 #[test]
@@ -445,7 +450,7 @@ fn only_the_images_that_a_selection_excludes_are_named() {
     let spec = json!({"nodeSelector": {"kubernetes.io/arch": "arm64"}});
     let case = multi(json!({}), spec).image("side", &["linux/amd64"]);
     assert_eq!(
-        case.decide().warnings,
+        warnings(&case.decide()),
         [
             "the Pod selects arm64, which excludes every architecture that its images support on linux: side (linux/amd64)"
         ]
@@ -456,14 +461,14 @@ fn only_the_images_that_a_selection_excludes_are_named() {
 fn a_selection_is_supported_if_one_of_its_architectures_is() {
     let case = case(json!({}), terms(json!([arch("In", &["amd64", "arm64"])])))
         .image("a", &["linux/arm64"]);
-    assert_eq!(case.decide().warnings, [""; 0]);
+    assert_eq!(warnings(&case.decide()), [""; 0]);
 }
 
 #[test]
 fn a_selection_is_held_to_the_images_and_not_to_the_schedulable_architectures() {
     let settings = json!({"schedulableArchitectures": ["amd64"]});
     let spec = json!({"nodeSelector": {"kubernetes.io/arch": "arm64"}});
-    assert_eq!(multi(settings, spec).decide().warnings, [""; 0]);
+    assert_eq!(warnings(&multi(settings, spec).decide()), [""; 0]);
 }
 
 #[rstest]
@@ -484,7 +489,7 @@ fn a_label_that_the_users_terms_exclude_is_not_followed() {
     case.label = Some("arm64");
     let decision = case.decide();
     assert_eq!(
-        decision.warnings,
+        warnings(&decision),
         [
             "label arch.noe.adevinta.com/preferred=arm64 not followed: the Pod's own affinity decides otherwise (placed on amd64)"
         ]
@@ -494,9 +499,7 @@ fn a_label_that_the_users_terms_exclude_is_not_followed() {
 #[test]
 fn a_requirement_goes_into_every_term_that_selects_nothing() {
     let spec = terms(json!([zone(), {}, arch("In", &["arm64"]), zone()]));
-    let Verdict::Accept { placement, .. } = multi(json!({}), spec).decide().verdict else {
-        panic!("rejected");
-    };
+    let placement = multi(json!({}), spec).decide().placement;
     assert_eq!(placement.requirements.len(), 1);
     assert_eq!(placement.requirements[0].terms, Some(vec![0, 3]));
     assert!(placement.node_selector.is_empty());
@@ -510,9 +513,7 @@ fn tolerations() -> Value {
 }
 
 fn added_tolerations(case: Case) -> Vec<String> {
-    let Verdict::Accept { placement, .. } = case.decide().verdict else {
-        panic!("rejected");
-    };
+    let placement = case.decide().placement;
     placement
         .tolerations
         .into_iter()
@@ -592,7 +593,7 @@ fn an_operating_system_on_which_the_pod_admits_nodes_comes_before_one_where_it_a
 fn an_operating_system_with_nodes_that_the_pod_excludes_comes_before_one_without_nodes() {
     let case = case(windows_too(), terms(json!([arch("NotIn", &["amd64"])])));
     assert_eq!(
-        case.image("a", &["windows/amd64"]).decide().warnings,
+        warnings(&case.image("a", &["windows/amd64"]).decide()),
         [
             "the Pod's node affinity excludes every architecture that its images support on windows: a (windows/amd64)"
         ]
@@ -636,10 +637,9 @@ fn the_os_requirement_spares_terms_that_select_their_own() {
     let windows = json!({"matchExpressions": [{"key": "kubernetes.io/os", "operator": "In", "values": ["windows"]}]});
     let spec = terms(json!([zone(), windows]));
     let case = case(windows_too(), spec).image("a", &["linux/amd64", "windows/amd64"]);
-    let Verdict::Accept { placement, summary } = case.decide().verdict else {
-        panic!("rejected");
-    };
-    assert_eq!(summary, "nodeSelector=amd64 os=linux");
+    let decision = case.decide();
+    assert_eq!(verdict(&decision), "nodeSelector=amd64 os=linux");
+    let placement = decision.placement;
     assert_eq!(placement.requirements.len(), 1);
     assert_eq!(
         placement.requirements[0].requirement.key,
@@ -653,9 +653,7 @@ fn the_os_requirement_stands_beside_that_of_the_architecture() {
     let mut settings = windows_too();
     settings["preferredArchitecture"] = json!(null);
     let case = multi(settings, json!({}));
-    let Verdict::Accept { placement, .. } = case.decide().verdict else {
-        panic!("rejected");
-    };
+    let placement = case.decide().placement;
     let keys: Vec<&str> = placement
         .requirements
         .iter()
@@ -715,7 +713,7 @@ fn warnings_come_in_order_of_importance() {
         .failed("x")
         .image("b", &["linux/s390x"]);
     case.label = Some("!");
-    let warnings = case.decide().warnings;
+    let warnings = warnings(&case.decide());
     assert!(warnings[0].starts_with("no architecture"), "{warnings:?}");
     assert!(warnings[1].starts_with("image x"), "{warnings:?}");
 }
@@ -724,18 +722,8 @@ fn warnings_come_in_order_of_importance() {
 fn images_are_not_needed_where_a_selection_is_ignored() {
     let needs = |settings: &str, node_selector: Value| {
         let settings = Settings::parse(settings).unwrap();
-        let spec = json!({"nodeSelector": node_selector}).to_string();
-        let mut spec = Json::parse(&spec).unwrap();
-        Situation {
-            settings: &settings,
-            strict: settings.strict_in("prod"),
-            constraints: pod::constraints(spec.as_object().unwrap(), &mut Vec::new()).unwrap(),
-            matched_labels: Vec::new(),
-            preferred_label: None,
-            runs_everywhere: false,
-            tolerations: Vec::new(),
-        }
-        .needs_images()
+        let pod = json!({"spec": {"nodeSelector": node_selector}}).to_string();
+        with_pod(&pod, &settings, "prod", false, |pod| pod.needs_images())
     };
     let selected = || json!({"kubernetes.io/arch": "arm64"});
     assert!(!needs(

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::text::{elide_end, one_line};
+use crate::text::{elide_end, one_line, split_at_first, split_at_last};
 
 /// The longest cause of a host error that is shown.
 const LONGEST_CAUSE: usize = 120;
@@ -38,9 +38,9 @@ impl LookupFailure {
         let text = ["Stack backtrace:", "stack backtrace:"]
             .iter()
             .fold(text, |text, marker| {
-                text.split(marker).next().unwrap_or_default()
+                split_at_first(text, marker).map_or(text, |(before, _)| before)
             });
-        let cause = match text.rsplit_once("Caused by:") {
+        let cause = match split_at_last(text, "Caused by:") {
             Some((outer, causes)) => innermost(causes).or_else(|| first_line(outer)),
             None => first_line(text),
         };
@@ -56,7 +56,7 @@ impl LookupFailure {
 /// The last numbered cause of a list, or the only one.
 fn innermost(causes: &str) -> Option<&str> {
     let numbered = causes.lines().rev().find_map(|line| {
-        let (number, cause) = line.trim().split_once(": ")?;
+        let (number, cause) = split_at_first(line.trim(), ": ")?;
         (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(cause)
     });
     numbered.or_else(|| first_line(causes))
@@ -100,7 +100,7 @@ fn without_wrapping(cause: &str) -> &str {
 /// `cause` without the address that was asked, `: url ADDRESS` and what separates it from the rest: the image is named
 /// beside the cause.
 fn without_address(cause: &str) -> String {
-    let Some((before, after)) = cause.split_once(": url ") else {
+    let Some((before, after)) = split_at_first(cause, ": url ") else {
         return cause.to_owned();
     };
     match after.split_once(' ') {
@@ -122,56 +122,4 @@ fn in_lower_case(cause: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use rstest::rstest;
-
-    #[rstest]
-    #[case::plain("not found", "not found")]
-    #[case::wrapped("Callback evaluation failure: not found", "not found")]
-    #[case::one_cause("cannot pull\n\nCaused by:\n    not authorized", "not authorized")]
-    #[case::several_causes(
-        "cannot pull\n\nCaused by:\n    0: http error\n    1: connection refused (os error 111)",
-        "connection refused (os error 111)"
-    )]
-    #[case::backtrace(
-        "Callback evaluation failure: no route\n\nStack backtrace:\n   0: anyhow::error\n   1: tokio::run",
-        "no route"
-    )]
-    #[case::causes_and_backtrace(
-        "a\n\nCaused by:\n    b\n\nStack backtrace:\n   0: std::x\n             at /rustc/y",
-        "b"
-    )]
-    #[case::cause_over_two_lines("a\n\nCaused by:\n    0: b\n    1: c\n       and more", "c")]
-    #[case::not_authorized(
-        "Callback evaluation failure: Fail to interact with OCI registry: Not authorized: url https://a.io/v2/b/manifests/1",
-        "not authorized"
-    )]
-    #[case::error_of_the_registry(
-        "Registry error: url https://a.io/v2/b/manifests/1, envelope: OCI API errors: [OCI API error: manifest unknown]",
-        "manifest unknown"
-    )]
-    #[case::several_errors_of_the_registry(
-        "Registry error: url https://a.io/v2/b, envelope: OCI API errors: [OCI API error: denied, OCI API error: [x]]",
-        "denied, OCI API error: [x]]"
-    )]
-    #[case::rate_limit(
-        "Server error: url https://a.io/v2/b, code: 429, message: too many requests",
-        "server error: code: 429, message: too many requests"
-    )]
-    #[case::abbreviation("TLS handshake failed", "TLS handshake failed")]
-    #[case::nothing("", "the host gave no reason")]
-    #[case::nothing_wrapped("Callback evaluation failure: ", "the host gave no reason")]
-    #[case::control_characters("a\u{1b}[31mred\tb", "a [31mred b")]
-    fn a_host_error_is_reduced_to_its_innermost_cause(#[case] text: &str, #[case] cause: &str) {
-        assert_eq!(LookupFailure::from_host_error(text).to_string(), cause);
-    }
-
-    #[test]
-    fn a_host_error_of_forty_lines_is_one_bounded_line() {
-        let text = "very long cause ".repeat(40) + &"\nmore".repeat(40);
-        let line = LookupFailure::from_host_error(&text).to_string();
-        assert!(line.len() <= LONGEST_CAUSE, "{line}");
-        assert!(!line.contains('\n'));
-    }
-}
+mod tests;

@@ -13,8 +13,10 @@ use crate::{
 };
 
 use super::{
-    Image, LookupFailure, Reference,
+    failure::LookupFailure,
+    images::Image,
     manifest::{Config, Entry, EntryKind, Manifest, config_of},
+    reference::Reference,
 };
 
 /// How deep an index inside an index is followed.
@@ -26,11 +28,11 @@ const MOST_EXTRA_LOOKUPS: usize = 8;
 
 /// What is known of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finding {
+pub enum ImageSupport {
     /// It runs on these platforms.
     Platforms(Platforms),
-    /// It runs, or is mounted, wherever the pod lands.
-    NoSay,
+    /// It runs, or is mounted, wherever the Pod lands.
+    Unconstrained,
     /// Its platforms aren't known.
     Failed(LookupFailure),
 }
@@ -58,7 +60,7 @@ impl<'a> Lookups<'a> {
     }
 
     /// What `image` runs on.
-    pub fn find(&mut self, image: &Image) -> Finding {
+    pub fn find(&mut self, image: &Image) -> ImageSupport {
         let reference = Reference::new(&image.reference);
         let finding = match self.override_of(image, &reference) {
             Some(finding) => finding,
@@ -71,12 +73,12 @@ impl<'a> Lookups<'a> {
             },
         };
         match finding {
-            Finding::Platforms(platforms) if self.has_runtime_class => without_wasm(platforms),
+            ImageSupport::Platforms(platforms) if self.has_runtime_class => without_wasm(platforms),
             other => other,
         }
     }
 
-    fn override_of(&self, image: &Image, reference: &Reference<'_>) -> Option<Finding> {
+    fn override_of(&self, image: &Image, reference: &Reference<'_>) -> Option<ImageSupport> {
         if self.settings.platform_overrides.is_empty() {
             return None;
         }
@@ -86,8 +88,8 @@ impl<'a> Lookups<'a> {
             .iter()
             .find(|over| over.image.matches(&image.reference) || over.image.matches(&full))
             .map(|over| match &over.platforms {
-                OverridePlatforms::Any => Finding::NoSay,
-                OverridePlatforms::Only(platforms) => Finding::Platforms(platforms.clone()),
+                OverridePlatforms::Any => ImageSupport::Unconstrained,
+                OverridePlatforms::Only(platforms) => ImageSupport::Platforms(platforms.clone()),
             })
     }
 
@@ -95,19 +97,19 @@ impl<'a> Lookups<'a> {
     fn behind_proxy(&self, reference: &Reference<'_>) -> Option<String> {
         let mut proxies = self.settings.registry_proxies.iter();
         let proxy = proxies.find(|proxy| proxy.registry.matches(reference.registry))?;
-        Some(reference.behind(&proxy.proxy))
+        Some(reference.behind(proxy.proxy.as_str()))
     }
 
     /// What the image at `reference`, which is `full` in full, runs on.
-    fn look_up(&mut self, reference: &str, full: String, is_run: bool) -> Finding {
+    fn look_up(&mut self, reference: &str, full: String, is_run: bool) -> ImageSupport {
         let manifest = match self.manifest(reference, full) {
             Ok(manifest) => manifest,
-            Err(failure) => return Finding::Failed(failure),
+            Err(failure) => return ImageSupport::Failed(failure),
         };
         let found = match &*manifest {
             Manifest::Index(entries) => self.platforms_of(reference, entries),
             // Any node mounts what has no platforms to choose from.
-            _ if !is_run => return Finding::NoSay,
+            _ if !is_run => return ImageSupport::Unconstrained,
             Manifest::Image => self
                 .config(reference)
                 .map(|platform| [platform].into_iter().collect()),
@@ -117,8 +119,8 @@ impl<'a> Lookups<'a> {
             }
         };
         match found {
-            Ok(platforms) => Finding::Platforms(platforms),
-            Err(failure) => Finding::Failed(failure),
+            Ok(platforms) => ImageSupport::Platforms(platforms),
+            Err(failure) => ImageSupport::Failed(failure),
         }
     }
 
@@ -151,7 +153,7 @@ impl<'a> Lookups<'a> {
             let nested = match kind {
                 EntryKind::Manifest => Ok(Rc::new(Manifest::Image)),
                 EntryKind::Index if depth == DEEPEST => continue,
-                EntryKind::Index | EntryKind::Unknown if walk.has_lookup_left() => {
+                EntryKind::Index | EntryKind::Unknown if walk.take_lookup() => {
                     self.manifest(&reference, reference.clone())
                 }
                 EntryKind::Index | EntryKind::Unknown => continue,
@@ -161,7 +163,7 @@ impl<'a> Lookups<'a> {
                     self.walk(index, entries, depth + 1, walk);
                     continue;
                 }
-                Ok(Manifest::Image) if walk.has_lookup_left() => match self.config(&reference) {
+                Ok(Manifest::Image) if walk.take_lookup() => match self.config(&reference) {
                     Ok(platform) => {
                         walk.platforms.insert(platform);
                         continue;
@@ -216,7 +218,7 @@ impl<'a> Lookups<'a> {
     fn within_budget(&self) -> Result<(), LookupFailure> {
         match self.settings.lookup_budget() {
             Some(budget) if self.host.elapsed() >= budget => Err(LookupFailure::BudgetSpent(
-                self.settings.lookup_budget_milliseconds,
+                self.settings.lookup_budget_milliseconds.0,
             )),
             _ => Ok(()),
         }
@@ -233,7 +235,7 @@ struct Walk {
 
 impl Walk {
     /// Takes one of the lookups that an index may cost, if any is left.
-    fn has_lookup_left(&mut self) -> bool {
+    fn take_lookup(&mut self) -> bool {
         let left = self.lookups < MOST_EXTRA_LOOKUPS;
         self.lookups += usize::from(left);
         left
@@ -241,12 +243,12 @@ impl Walk {
 }
 
 /// A runtime class may bring a WebAssembly runtime, so such a platform proves and excludes nothing.
-fn without_wasm(mut native: Platforms) -> Finding {
+fn without_wasm(mut native: Platforms) -> ImageSupport {
     native.retain(|platform| !platform.architecture.is_wasm());
     if native.is_empty() {
-        Finding::NoSay
+        ImageSupport::Unconstrained
     } else {
-        Finding::Platforms(native)
+        ImageSupport::Platforms(native)
     }
 }
 

@@ -27,10 +27,14 @@ fn create(object: Value) -> Value {
     })
 }
 
+/// The response to a payload.
+fn answer(payload: &[u8], host: &mut TableHost) -> Value {
+    serde_json::from_slice(&validate(payload, host)).unwrap()
+}
+
 fn validate_with(host: &mut TableHost, request: &Value, settings: &Value) -> Value {
     let payload = json!({"request": request, "settings": settings}).to_string();
-    let response = validate(payload.as_bytes(), host).into_json().to_string();
-    serde_json::from_str(&response).unwrap()
+    answer(payload.as_bytes(), host)
 }
 
 fn evaluate(request: &Value, settings: &Value) -> Value {
@@ -102,25 +106,25 @@ fn what_cannot_be_read_is_rejected_in_one_line(
     #[case] code: u16,
     #[case] message: &str,
 ) {
-    let response = validate(payload.as_bytes(), &mut host());
-    assert!(!response.accepted);
-    assert_eq!(response.code, Some(code));
-    assert_eq!(response.message.as_deref(), Some(message));
+    let response = answer(payload.as_bytes(), &mut host());
+    assert_eq!(response["accepted"], json!(false));
+    assert_eq!(response["code"], json!(code));
+    assert_eq!(response["message"], json!(message));
 }
 
 #[test]
 fn bytes_that_are_not_utf8_are_rejected() {
-    let response = validate(b"\xff", &mut host());
-    assert_eq!(response.code, Some(400));
+    let response = answer(b"\xff", &mut host());
+    assert_eq!(response["code"], json!(400));
 }
 
 #[rstest]
 #[case::containers(json!({"containers": "app"}), "spec.containers: expected a list, got a string")]
 #[case::node_selector(json!({"nodeSelector": 1}), "spec.nodeSelector: expected an object, got a number")]
-#[case::selected_value(json!({"nodeSelector": {"a": 1}}), "spec.nodeSelector: expected strings as values, got a number")]
+#[case::selected_value(json!({"nodeSelector": {"a": 1}}), "spec.nodeSelector.a: expected a string, got a number")]
 #[case::affinity(json!({"affinity": []}), "spec.affinity: expected an object, got a list")]
-#[case::terms(json!({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": {}}}}}), "spec.affinity: expected a list, got an object")]
-#[case::term(json!({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": ["a"]}}}}), "spec.affinity: expected a list of objects, got a string")]
+#[case::terms(json!({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": {}}}}}), "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms: expected a list, got an object")]
+#[case::term(json!({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": ["a"]}}}}), "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]: expected an object, got a string")]
 #[case::tolerations(json!({"tolerations": "x"}), "spec.tolerations: expected a list, got a string")]
 #[case::os(json!({"os": "linux"}), "spec.os: expected an object, got a string")]
 fn a_pod_of_another_shape_than_the_api_gives_it_is_rejected_by_field(
@@ -451,9 +455,7 @@ fn fields_and_numbers_that_no_parser_knows_survive() {
     let payload = format!(
         r#"{{"request":{{"kind":{{"group":"","kind":"Pod"}},"operation":"CREATE","object":{object}}}}}"#
     );
-    let response = validate(payload.as_bytes(), &mut host())
-        .into_json()
-        .to_string();
+    let response = String::from_utf8(validate(payload.as_bytes(), &mut host())).unwrap();
     let kept = object.trim_end_matches("}}");
     assert!(response.contains(kept), "{response}");
 }

@@ -6,9 +6,8 @@
 use std::time::Duration;
 
 use kubewarden_policy_sdk::response::ValidationResponse;
-use node_architecture_policy::{
-    host::Host, image::Reference, json::Json, policy, settings::Settings,
-};
+use node_architecture_json::{Draft, Json, JsonType};
+use node_architecture_policy::{host::Host, image::Reference, policy, settings::Settings};
 use serde_json::Value;
 
 /// A host that answers every lookup with the same bytes.
@@ -44,8 +43,8 @@ impl Host for SameAnswer<'_> {
 
 /// Evaluates `payload`; the response has to be one that the host reads, within its bounds.
 fn evaluate(payload: &[u8], host: &mut SameAnswer<'_>) -> ValidationResponse {
-    let response = policy::validate(payload, host).into_json().to_string();
-    let response: ValidationResponse = serde_json::from_str(&response).expect("a response");
+    let response = policy::validate(payload, host);
+    let response: ValidationResponse = serde_json::from_slice(&response).expect("a response");
     if let Some(message) = &response.message {
         assert!(!message.chars().any(char::is_control), "{message:?}");
     }
@@ -74,8 +73,8 @@ pub(crate) fn validate(data: &[u8]) {
     if serde_json::from_slice::<Value>(data).is_ok() {
         evaluate(data, &mut host);
     } else {
-        let response = policy::validate(data, &mut host).into_json().to_string();
-        assert!(Json::parse(&response).is_ok());
+        let response = policy::validate(data, &mut host);
+        serde_json::from_slice::<serde::de::IgnoredAny>(&response).expect("JSON");
     }
 }
 
@@ -116,5 +115,64 @@ pub(crate) fn references(data: &[u8]) {
     if let Ok(oracle) = image.parse::<oci_spec::distribution::Reference>() {
         assert_eq!(reference.registry, oracle.registry(), "{image:?}");
         assert_eq!(reference.repository, oracle.repository(), "{image:?}");
+    }
+}
+
+/// Arbitrary text as JSON, beside serde_json's own reading.
+pub(crate) fn json(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    let json = match (
+        Json::parse(text),
+        serde_json::from_str::<serde::de::IgnoredAny>(text),
+    ) {
+        (Ok(json), Ok(_)) => json,
+        (Err(error), Err(expected)) => {
+            assert_eq!(error.to_string(), expected.to_string());
+            return;
+        }
+        (read, expected) => panic!("{read:?}, {expected:?}"),
+    };
+    assert_eq!(Draft::from(json).to_string(), text.trim_ascii());
+    // It reads fewer texts: numbers beyond floats, halves of surrogate pairs and deep nesting are errors to it.
+    if let Ok(value) = serde_json::from_str::<Value>(text) {
+        assert_reads(json, &value);
+        let canonical = json.canonical();
+        assert_eq!(
+            serde_json::from_str::<Value>(&canonical).expect("JSON"),
+            value
+        );
+    }
+}
+
+/// The readers have the values that serde_json has.
+fn assert_reads(json: Json<'_>, value: &Value) {
+    match value {
+        Value::Object(members) => {
+            assert_eq!(json.json_type(), JsonType::Object);
+            for (key, member) in members {
+                match json.get(key) {
+                    Some(json) => assert_reads(json, member),
+                    None => assert!(member.is_null()),
+                }
+            }
+            let mut draft = Draft::from(json);
+            draft.as_object_mut().expect("an object").set("new", 1);
+            let changed: Value = serde_json::from_str(&draft.to_string()).expect("JSON");
+            assert_eq!(changed["new"], 1);
+        }
+        Value::Array(elements) => {
+            let read: Vec<Json<'_>> = json.elements().collect();
+            assert_eq!(read.len(), elements.len());
+            for (json, element) in read.into_iter().zip(elements) {
+                assert_reads(json, element);
+            }
+        }
+        Value::String(text) => assert_eq!(json.as_str().as_deref(), Some(text.as_str())),
+        Value::Bool(value) => assert_eq!(json.as_bool(), Some(*value)),
+        // A whole number that it has as a float is one that is out of range, or written with a fraction.
+        Value::Number(number) => assert_eq!(json.as_integer(), number.as_i64()),
+        Value::Null => assert!(json.is_null()),
     }
 }

@@ -28,11 +28,11 @@ fn settings(settings: Value) -> Settings {
 }
 
 /// The finding in words: platforms, `no say`, or the failure.
-fn words(finding: &Finding) -> String {
+fn words(finding: &ImageSupport) -> String {
     match finding {
-        Finding::Platforms(platforms) => crate::text::join(platforms),
-        Finding::NoSay => "no say".to_owned(),
-        Finding::Failed(failure) => format!("failed: {failure}"),
+        ImageSupport::Platforms(platforms) => crate::text::join(platforms),
+        ImageSupport::Unconstrained => "no say".to_owned(),
+        ImageSupport::Failed(failure) => format!("failed: {failure}"),
     }
 }
 

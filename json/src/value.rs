@@ -1,0 +1,152 @@
+//! Values to read.
+
+use std::{borrow::Cow, fmt};
+
+use serde::de::IgnoredAny;
+
+use crate::{
+    JsonType, canonical,
+    split::{Elements, Members},
+    string::unquoted,
+};
+
+/// A JSON value to read: its text, whose syntax was checked.
+#[derive(Clone, Copy, Debug)]
+pub struct Json<'a>(&'a str);
+
+impl<'a> Json<'a> {
+    /// `null`.
+    pub const NULL: Json<'static> = Json("null");
+    /// The empty string.
+    pub const EMPTY: Json<'static> = Json("\"\"");
+
+    /// Reads `text` as one JSON value.
+    ///
+    /// # Errors
+    /// Where the text isn't JSON: serde_json's error, with its position.
+    pub fn parse(text: &'a str) -> serde_json::Result<Self> {
+        let IgnoredAny = serde_json::from_str(text)?;
+        Ok(Self(text.trim_ascii()))
+    }
+
+    /// The value with this text, whose syntax was checked and which has no white space around it.
+    pub(crate) fn checked(text: &'a str) -> Self {
+        Self(text)
+    }
+
+    /// The value's text, without white space around it.
+    pub fn text(self) -> &'a str {
+        self.0
+    }
+
+    /// The type of the value.
+    pub fn json_type(self) -> JsonType {
+        match self.0.bytes().next() {
+            Some(b'{') => JsonType::Object,
+            Some(b'[') => JsonType::List,
+            Some(b'"') => JsonType::String,
+            Some(b't' | b'f') => JsonType::Boolean,
+            Some(b'n') => JsonType::Null,
+            _ => JsonType::Number,
+        }
+    }
+
+    /// Whether the value is `null`.
+    pub fn is_null(self) -> bool {
+        self.json_type() == JsonType::Null
+    }
+
+    /// Whether the value is an object or an array without members.
+    pub fn is_empty(self) -> bool {
+        matches!(self.json_type(), JsonType::Object | JsonType::List)
+            && self.inside().next().is_none()
+    }
+
+    /// The value as a string; `None` for any other type, and for one with half a surrogate pair, which is no text.
+    pub fn as_str(self) -> Option<Cow<'a, str>> {
+        unquoted(self.0)
+    }
+
+    /// The value as a boolean; `None` for any other type.
+    pub fn as_bool(self) -> Option<bool> {
+        self.0.parse().ok()
+    }
+
+    /// The value as a whole number; `None` for any other type, and for numbers out of range or with a fraction.
+    pub fn as_integer(self) -> Option<i64> {
+        self.0.parse().ok()
+    }
+
+    /// The members of the value, `null` among them; none unless it is an object.
+    pub fn members(self) -> Members<'a> {
+        Members(self.inside_of(JsonType::Object))
+    }
+
+    /// The elements of the value, `null` among them; none unless it is an array.
+    pub fn elements(self) -> Elements<'a> {
+        self.inside_of(JsonType::List)
+    }
+
+    /// The member `key`; `None` where it is absent or `null`, or where the value is no object. Where a key occurs
+    /// twice, the last one counts, as in every parser.
+    pub fn get(self, key: &str) -> Option<Json<'a>> {
+        let [found] = self.pick([key]);
+        found
+    }
+
+    /// The members `keys`, each as [`Self::get`] has it, in one pass.
+    pub fn pick<const N: usize>(self, keys: [&str; N]) -> [Option<Json<'a>>; N] {
+        let mut found = [None; N];
+        self.pick_into(&keys, &mut found);
+        found
+    }
+
+    /// [`Self::pick`] without a copy of its code for every number of keys.
+    pub(crate) fn pick_into(self, keys: &[&str], found: &mut [Option<Json<'a>>]) {
+        for (key, value) in self.members() {
+            let place = keys.iter().position(|wanted| *wanted == key);
+            if let Some(place) = place.and_then(|place| found.get_mut(place)) {
+                *place = (!value.is_null()).then_some(value);
+            }
+        }
+    }
+
+    /// The member `key` as a string; `None` where it is absent, empty or of another type.
+    pub fn text_of(self, key: &str) -> Option<String> {
+        let text = self.get(key)?.as_str()?;
+        (!text.is_empty()).then(|| text.into_owned())
+    }
+
+    /// Whether the value equals `other` as JSON: whatever the white space and the order of members, numbers by their
+    /// notation.
+    pub fn equals(self, other: Json<'_>) -> bool {
+        self.0 == other.0 || self.canonical() == other.canonical()
+    }
+
+    /// A text that is the same for values that are equal as JSON: members sorted by their keys, strings without needless
+    /// escapes, no white space. What is nested deeper than a parser's limit is left as it is.
+    pub fn canonical(self) -> String {
+        canonical::of(self)
+    }
+
+    fn inside_of(self, json_type: JsonType) -> Elements<'a> {
+        if self.json_type() == json_type {
+            self.inside()
+        } else {
+            Elements { rest: "" }
+        }
+    }
+
+    fn inside(self) -> Elements<'a> {
+        Elements {
+            rest: self.0.get(1..).unwrap_or_default(),
+        }
+    }
+}
+
+/// The value's text.
+impl fmt::Display for Json<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.0)
+    }
+}

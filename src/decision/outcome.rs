@@ -1,0 +1,107 @@
+//! What comes of a request.
+
+use std::fmt;
+
+use super::problem::Problem;
+use crate::{
+    platform::{Architecture, Architectures, Os},
+    settings::Weight,
+    text::join_with,
+    unchanged::Unchanged,
+};
+
+/// What comes of a request, as the audit annotation `placement` and the log tell it. Design, section 10.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The Pod (template) is placed.
+    Placed {
+        /// Where to.
+        on: Nodes,
+        /// The weighted preferences beside that.
+        preferred: Vec<(Architecture, Weight)>,
+        /// The operating system that is required, too.
+        os: Option<Os>,
+    },
+    /// It isn't placed, and gets at most what has nothing to do with its images.
+    NotPlaced {
+        /// Why not.
+        reason: Unchanged,
+        /// What it gets all the same.
+        additions: Vec<Addition>,
+    },
+    /// The object is rejected.
+    Rejected(Vec<Problem>),
+}
+
+/// The nodes that a Pod is placed on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Nodes {
+    /// Those of one architecture, by the node selector.
+    Selector(Architecture),
+    /// Those of some architectures, by required node affinity.
+    Affinity(Architectures),
+}
+
+/// What a Pod gets that has nothing to do with what its images run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Addition {
+    /// Node labels to match.
+    MatchNodeLabels,
+    /// Tolerations.
+    Tolerations,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Placed { on, preferred, os } => {
+                on.fmt(formatter)?;
+                for (architecture, Weight(weight)) in preferred {
+                    write!(formatter, " preferred={architecture}:{weight}")?;
+                }
+                match os {
+                    Some(os) => write!(formatter, " os={os}"),
+                    None => Ok(()),
+                }
+            }
+            Self::NotPlaced { reason, additions } => {
+                if additions.is_empty() {
+                    write!(formatter, "unchanged: {reason}")
+                } else {
+                    let additions = join_with(",", additions);
+                    write!(formatter, "only {additions}: {reason}")
+                }
+            }
+            Self::Rejected(problems) => {
+                for (index, problem) in problems.iter().enumerate() {
+                    if index > 0 {
+                        formatter.write_str("; ")?;
+                    }
+                    problem.fmt(formatter)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl fmt::Display for Nodes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Selector(architecture) => write!(formatter, "nodeSelector={architecture}"),
+            Self::Affinity(architectures) => {
+                let architectures = join_with(",", architectures);
+                write!(formatter, "nodeAffinity={architectures}")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Addition {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::MatchNodeLabels => "matchNodeLabels",
+            Self::Tolerations => "tolerations",
+        })
+    }
+}

@@ -1,0 +1,154 @@
+//! What can be wrong with a Pod: causes of a rejection, or of a warning where the settings say so.
+
+use std::fmt;
+
+use crate::{
+    image::LookupFailure,
+    platform::{Architectures, Os, Platforms},
+    set::SortedSet,
+    text::{elide_middle, join, join_with},
+};
+
+/// The longest image reference in a message; a reference may be kilobytes long.
+const LONGEST_IMAGE: usize = 256;
+/// The most platforms of an image in a message.
+const MOST_PLATFORMS: usize = 12;
+
+/// What is wrong with a Pod.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Problem {
+    /// The platforms of these images can't be read.
+    UnreadableImages(Vec<(String, LookupFailure)>),
+    /// An image doesn't say which operating system it needs. Design, section 9.
+    NoOperatingSystem(String),
+    /// An image lacks required architectures. Design, section 9.
+    MissingArchitectures {
+        /// The image.
+        image: ImagePlatforms,
+        /// What it lacks.
+        missing: Architectures,
+        /// On which operating system.
+        os: Os,
+    },
+    /// No architecture runs every image. Design, section 7.
+    NoCommonArchitecture {
+        /// The images.
+        images: Vec<ImagePlatforms>,
+        /// The operating systems in question.
+        systems: Vec<Os>,
+        /// The schedulable architectures, if only they count.
+        schedulable: Option<Architectures>,
+    },
+    /// The Pod admits no node that runs its images. Design, section 5.
+    UnsupportedSelection {
+        /// The architectures that the Pod names.
+        selected: SortedSet<String>,
+        /// The operating system.
+        os: Os,
+        /// The images that the selection excludes.
+        images: Vec<ImagePlatforms>,
+        /// The schedulable architectures, if only they count.
+        schedulable: Option<Architectures>,
+    },
+}
+
+/// An image and its platforms.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ImagePlatforms {
+    /// The image, as the Pod has it.
+    pub image: String,
+    /// Its platforms.
+    pub platforms: Platforms,
+    /// Whether they are those of `fallbackArchitecture`, for its own couldn't be read.
+    pub is_counted: bool,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnreadableImages(images) => {
+                let images = images
+                    .iter()
+                    .map(|(image, failure)| format!("{} ({failure})", shown(image)));
+                let images = join(images);
+                write!(
+                    formatter,
+                    "cannot tell which platforms these images support: {images}"
+                )
+            }
+            Self::NoOperatingSystem(image) => write!(
+                formatter,
+                "{} doesn't say which operating system it needs",
+                shown(image)
+            ),
+            Self::MissingArchitectures { image, missing, os } => {
+                let missing = join(missing);
+                write!(formatter, "{image} doesn't support {missing} on {os}")
+            }
+            Self::NoCommonArchitecture {
+                images,
+                systems,
+                schedulable,
+            } => write!(
+                formatter,
+                "no architecture runs every image on {}: {}{}",
+                join_with(" or ", systems),
+                join(images),
+                Within(schedulable)
+            ),
+            Self::UnsupportedSelection {
+                selected,
+                os,
+                images,
+                schedulable,
+            } => {
+                if selected.is_empty() {
+                    formatter.write_str("the Pod's node affinity excludes")?;
+                } else {
+                    let selected = join(selected);
+                    write!(formatter, "the Pod selects {selected}, which excludes")?;
+                }
+                write!(
+                    formatter,
+                    " every architecture that its images support on {os}: {}{}",
+                    join(images),
+                    Within(schedulable)
+                )
+            }
+        }
+    }
+}
+
+/// What messages add about the schedulable architectures, if only they count.
+struct Within<'p>(&'p Option<Architectures>);
+
+impl fmt::Display for Within<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(schedulable) => {
+                let schedulable = join(schedulable);
+                write!(formatter, "; schedulable architectures: {schedulable}")
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for ImagePlatforms {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&shown(&self.image))?;
+        if self.is_counted {
+            let architectures = join(self.platforms.iter().map(|platform| &platform.architecture));
+            return write!(formatter, " (counted as {architectures})");
+        }
+        let platforms = join(self.platforms.iter().take(MOST_PLATFORMS));
+        match self.platforms.iter().count().saturating_sub(MOST_PLATFORMS) {
+            0 => write!(formatter, " ({platforms})"),
+            others => write!(formatter, " ({platforms} and {others} more)"),
+        }
+    }
+}
+
+fn shown(image: &str) -> String {
+    elide_middle(image, LONGEST_IMAGE)
+}

@@ -1,0 +1,223 @@
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::request::Payload;
+
+fn request(kind: (&str, &str), operation: &str, object: Value) -> Value {
+    json!({
+        "kind": {"group": kind.0, "version": "v1", "kind": kind.1},
+        "operation": operation,
+        "namespace": "default",
+        "object": object,
+    })
+}
+
+/// What `read` makes of the scope of a request.
+fn with_scope<T>(request: &Value, read: impl FnOnce(Result<Scope<'_>, Mismatch>) -> T) -> T {
+    let payload = json!({ "request": request }).to_string();
+    let payload = Payload::read(payload.as_bytes()).unwrap();
+    read(Scope::of(&payload.request))
+}
+
+/// The workload of a request that is in scope.
+fn with_workload<T>(request: &Value, read: impl FnOnce(Workload<'_>) -> T) -> T {
+    with_scope(request, |scope| match scope {
+        Ok(Scope::In(workload)) => read(workload),
+        other => panic!("{other:?}"),
+    })
+}
+
+/// `in`, or why the request is out of scope.
+fn scope(request: &Value) -> String {
+    with_scope(request, |scope| match scope {
+        Ok(Scope::In(_)) => "in".to_owned(),
+        Ok(Scope::Out(reason)) => reason.to_string(),
+        Err(mismatch) => mismatch.to_string(),
+    })
+}
+
+fn pod_spec() -> Value {
+    json!({"containers": [{"name": "app", "image": "app:1"}]})
+}
+
+fn pod(metadata: Value) -> Value {
+    json!({"metadata": metadata, "spec": pod_spec()})
+}
+
+fn workload(metadata: Value, template_spec: Value) -> Value {
+    json!({"metadata": metadata, "spec": {"replicas": 1, "template": {"spec": template_spec}}})
+}
+
+#[rstest]
+#[case::pod("", "Pod", pod(json!({})))]
+#[case::replication_controller("", "ReplicationController", workload(json!({}), pod_spec()))]
+#[case::deployment("apps", "Deployment", workload(json!({}), pod_spec()))]
+#[case::replica_set("apps", "ReplicaSet", workload(json!({}), pod_spec()))]
+#[case::stateful_set("apps", "StatefulSet", workload(json!({}), pod_spec()))]
+#[case::daemon_set("apps", "DaemonSet", workload(json!({}), pod_spec()))]
+#[case::job("batch", "Job", workload(json!({}), pod_spec()))]
+#[case::cron_job("batch", "CronJob", json!({"spec": {"jobTemplate": {"spec": {"template": {"spec": pod_spec()}}}}}))]
+fn the_pod_template_of_every_kind_is_found(
+    #[case] group: &str,
+    #[case] kind: &str,
+    #[case] object: Value,
+) {
+    with_workload(&request((group, kind), "CREATE", object), |workload| {
+        assert_eq!(workload.kind.name(), kind);
+        let containers = workload.template.get("spec").unwrap().get("containers");
+        assert_eq!(containers.unwrap().elements().count(), 1);
+    });
+}
+
+#[rstest]
+#[case::deletion("DELETE", "not a creation or an update")]
+#[case::connect("CONNECT", "not a creation or an update")]
+#[case::update_of_a_pod("UPDATE", "its placement is immutable")]
+#[case::creation("CREATE", "in")]
+fn operations_other_than_creation_leave_a_pod_alone(
+    #[case] operation: &str,
+    #[case] expected: &str,
+) {
+    assert_eq!(
+        scope(&request(("", "Pod"), operation, pod(json!({})))),
+        expected
+    );
+}
+
+#[rstest]
+#[case::another_kind("", "Service")]
+#[case::another_group("example.com", "Pod")]
+#[case::a_deployment_of_another_group("extensions", "Deployment")]
+#[case::no_kind("", "")]
+fn other_kinds_are_out_of_scope(#[case] group: &str, #[case] kind: &str) {
+    let request = request((group, kind), "CREATE", pod(json!({})));
+    assert_eq!(scope(&request), "not a kind with a Pod");
+}
+
+#[rstest]
+#[case::subresource("subResource", json!("status"), "a subresource")]
+#[case::empty_subresource("subResource", json!(""), "in")]
+#[case::no_object("object", json!(null), "no object")]
+#[case::null_kind("kind", json!(null), "not a kind with a Pod")]
+#[case::object_of_another_type("object", json!("pod"), "object: expected an object, got a string")]
+#[case::spec_of_another_type("object", json!({"spec": []}), "spec: expected an object, got a list")]
+#[case::no_spec("object", json!({"spec": null}), "no Pod spec")]
+#[case::null_metadata("object", json!({"metadata": null, "spec": {"containers": []}}), "in")]
+fn a_field_of_the_request_decides(
+    #[case] field: &str,
+    #[case] value: Value,
+    #[case] expected: &str,
+) {
+    let mut request = request(("", "Pod"), "CREATE", pod(json!({})));
+    request[field] = value;
+    assert_eq!(scope(&request), expected);
+}
+
+#[rstest]
+#[case::being_deleted(json!({"deletionTimestamp": "2024-01-01T00:00:00Z"}), "being deleted")]
+#[case::null_deletion_timestamp(json!({"deletionTimestamp": null}), "in")]
+#[case::of_a_daemon_set(json!({"ownerReferences": [{"apiVersion": "apps/v1", "kind": "DaemonSet", "controller": true}]}), "a Pod of a DaemonSet")]
+#[case::of_a_foreign_daemon_set(json!({"ownerReferences": [{"apiVersion": "apps.kruise.io/v1", "kind": "DaemonSet", "controller": true}]}), "in")]
+#[case::of_a_replica_set(json!({"ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "controller": true}]}), "in")]
+#[case::of_nobody(json!({"ownerReferences": null}), "in")]
+fn the_metadata_of_a_pod_decides(#[case] metadata: Value, #[case] expected: &str) {
+    assert_eq!(
+        scope(&request(("", "Pod"), "CREATE", pod(metadata))),
+        expected
+    );
+}
+
+#[rstest]
+#[case::replica_set_of_a_deployment("apps", "ReplicaSet", json!(true), "owned by a controller")]
+#[case::job_of_a_cron_job("batch", "Job", json!(true), "owned by a controller")]
+#[case::owner_that_controls_nothing("apps", "ReplicaSet", json!(false), "in")]
+#[case::owner_that_does_not_say("apps", "ReplicaSet", json!(null), "in")]
+fn what_a_controller_made_is_out_of_scope(
+    #[case] group: &str,
+    #[case] kind: &str,
+    #[case] controller: Value,
+    #[case] expected: &str,
+) {
+    let owner = json!([{"apiVersion": "v1", "kind": "Any", "controller": controller}]);
+    let object = workload(json!({"ownerReferences": owner}), pod_spec());
+    assert_eq!(scope(&request((group, kind), "CREATE", object)), expected);
+}
+
+#[rstest]
+#[case::set("node-1", "spec.nodeName is set")]
+#[case::empty("", "in")]
+fn a_pod_on_its_node_is_out_of_scope(#[case] node: &str, #[case] expected: &str) {
+    let mut spec = pod_spec();
+    spec["nodeName"] = json!(node);
+    let object = workload(json!({}), spec);
+    assert_eq!(
+        scope(&request(("apps", "Deployment"), "CREATE", object)),
+        expected
+    );
+}
+
+#[rstest]
+#[case::scale(json!({"metadata": {"labels": {"a": "b"}}, "spec": {"replicas": 9, "template": {"spec": pod_spec()}}}), "its Pod template is unchanged")]
+#[case::another_image(json!({"spec": {"template": {"spec": {"containers": [{"name": "app", "image": "app:2"}]}}}}), "in")]
+#[case::another_order_of_keys(json!({"spec": {"template": {"spec": {"containers": [{"image": "app:1", "name": "app"}]}}}}), "its Pod template is unchanged")]
+#[case::no_old_object(json!(null), "in")]
+#[case::old_object_without_a_template(json!({"spec": {}}), "in")]
+fn an_update_counts_only_if_the_pod_template_changes(
+    #[case] old_object: Value,
+    #[case] expected: &str,
+) {
+    let object = workload(json!({}), pod_spec());
+    let mut request = request(("apps", "Deployment"), "UPDATE", object);
+    request["oldObject"] = old_object;
+    assert_eq!(scope(&request), expected);
+}
+
+#[test]
+fn an_update_of_a_job_is_out_of_scope() {
+    let request = request(("batch", "Job"), "UPDATE", workload(json!({}), pod_spec()));
+    assert_eq!(scope(&request), "its placement is immutable");
+}
+
+#[rstest]
+#[case::none(json!({"replicas": 1}), "no Pod template")]
+#[case::null(json!({"template": null}), "no Pod template")]
+#[case::of_another_type(json!({"template": 3}), "spec.template: expected an object, got a number")]
+#[case::without_a_spec(json!({"template": {"metadata": {}}}), "no Pod spec")]
+fn a_workload_needs_a_pod_template(#[case] spec: Value, #[case] expected: &str) {
+    let request = request(("apps", "Deployment"), "CREATE", json!({"spec": spec}));
+    assert_eq!(scope(&request), expected);
+}
+
+#[rstest]
+#[case::of_the_request(json!("team-a"), json!({"namespace": "other"}), "team-a")]
+#[case::of_the_object(json!(null), json!({"namespace": "team-b"}), "team-b")]
+#[case::nowhere(json!(null), json!({}), "")]
+fn the_namespace_is_that_of_the_request(
+    #[case] of_request: Value,
+    #[case] metadata: Value,
+    #[case] expected: &str,
+) {
+    let mut request = request(("", "Pod"), "CREATE", pod(metadata));
+    request["namespace"] = of_request;
+    with_workload(&request, |workload| {
+        assert_eq!(workload.namespace, expected)
+    });
+}
+
+#[rstest]
+#[case::none(json!(null), false)]
+#[case::pinned(json!([{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n"]}]}]), true)]
+#[case::one_of_two(json!([{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n"]}]}, {"matchExpressions": [{"key": "zone", "operator": "Exists"}]}]), false)]
+#[case::excluded_by_name(json!([{"matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": ["n"]}]}]), false)]
+#[case::only_an_empty_term(json!([{}]), false)]
+fn a_pod_names_its_nodes_only_if_every_term_does(#[case] terms: Value, #[case] names: bool) {
+    let mut object = pod(json!({}));
+    object["spec"]["affinity"] = json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}});
+    let expected = if names {
+        "its node affinity names its nodes"
+    } else {
+        "in"
+    };
+    assert_eq!(scope(&request(("", "Pod"), "CREATE", object)), expected);
+}
