@@ -1,6 +1,8 @@
 //! Operating systems, architectures and platforms, in the notation of Go that node labels and image manifests share.
+//!
+//! Only known names count: a word that no node has as its label can't be what an image runs on. Design, section 6.
 
-use std::{borrow::Cow, fmt};
+use std::{fmt, marker::PhantomData};
 
 use crate::set::SortedSet;
 
@@ -14,17 +16,72 @@ pub const ARCHITECTURE_LABEL: &str = "kubernetes.io/arch";
 /// The node label that the policy writes for an operating system.
 pub const OS_LABEL: &str = "kubernetes.io/os";
 
-/// The longest architecture or operating system name: both become label values.
-const LONGEST_NAME: usize = 63;
+/// A known name, and the other names for it. An alias that ends in `*` stands for all that continue it with letters.
+type Name = (&'static str, &'static [&'static str]);
 
-/// A CPU architecture by its GOARCH name, such as `amd64`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Architecture(Cow<'static, str>);
+/// The architectures: GOARCH, sorted, with the names that kernels, distributions and registries use.
+const ARCHITECTURES: [Name; 14] = [
+    ("386", &["i386", "i486", "i586", "i686", "x86"]),
+    ("amd64", &["x86_64", "x86-64", "x64"]),
+    (
+        "arm",
+        &[
+            "arm32v5", "arm32v6", "arm32v7", "armel", "armhf", "armv5*", "armv6*", "armv7*",
+            "armv8l",
+        ],
+    ),
+    ("arm64", &["aarch64", "arm64v8", "armv8"]),
+    ("loong64", &["loongarch64"]),
+    ("mips", &[]),
+    ("mips64", &[]),
+    ("mips64le", &["mips64el"]),
+    ("mipsle", &["mipsel"]),
+    ("ppc64", &[]),
+    ("ppc64le", &["ppc64el"]),
+    ("riscv64", &[]),
+    ("s390x", &[]),
+    ("wasm", &["wasm32"]),
+];
+
+/// The operating systems: GOOS, sorted, and `wasi`, which WebAssembly images have.
+const SYSTEMS: [Name; 16] = [
+    ("aix", &[]),
+    ("android", &[]),
+    ("darwin", &[]),
+    ("dragonfly", &[]),
+    ("freebsd", &[]),
+    ("illumos", &[]),
+    ("ios", &[]),
+    ("js", &[]),
+    ("linux", &[]),
+    ("netbsd", &[]),
+    ("openbsd", &[]),
+    ("plan9", &[]),
+    ("solaris", &[]),
+    ("wasi", &[]),
+    ("wasip1", &[]),
+    ("windows", &[]),
+];
+
+/// Where `lower` is among `names`.
+fn known(names: &[Name], lower: &str) -> Option<u8> {
+    let means = |alias: &&str| match alias.strip_suffix('*') {
+        Some(start) => lower
+            .strip_prefix(start)
+            .is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_lowercase())),
+        None => *alias == lower,
+    };
+    let is_it = |(name, aliases): &Name| *name == lower || aliases.iter().any(means);
+    u8::try_from(names.iter().position(is_it)?).ok()
+}
+
+/// A CPU architecture by its GOARCH name, such as `amd64`. They are ordered by their names.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Architecture(u8);
 
 impl Architecture {
-    /// The architecture that `name` means, in whichever notation: lower-cased, aliases resolved, a variant after a
-    /// slash (`v7`) dropped. `None` where it can't be the name of an architecture (empty, `unknown`, anything but ASCII
-    /// letters and digits). Design, section 6, step 4.
+    /// The architecture that `name` means, in whichever notation: in any case, aliases resolved, a variant after a
+    /// slash (`v7`) dropped. `None` where no known architecture is meant.
     pub fn parse(name: &str) -> Option<Self> {
         let lower = name.to_ascii_lowercase();
         let base = match lower.split_once('/') {
@@ -32,70 +89,275 @@ impl Architecture {
             Some(_) => return None,
             None => lower.as_str(),
         };
-        let known = match base {
-            "amd64" | "x86_64" | "x86-64" | "x64" => "amd64",
-            "arm64" | "aarch64" | "armv8" => "arm64",
-            "386" | "i386" | "i486" | "i586" | "i686" | "x86" => "386",
-            "arm" | "armhf" | "armel" => "arm",
-            "ppc64le" | "ppc64el" => "ppc64le",
-            _ if ["armv5", "armv6", "armv7"]
-                .iter()
-                .any(|prefix| base.starts_with(prefix)) =>
-            {
-                "arm"
-            }
-            _ => return name_of(base).map(|name| Self(Cow::Owned(name))),
-        };
-        Some(Self(Cow::Borrowed(known)))
+        known(&ARCHITECTURES, base).map(Self)
+    }
+
+    /// The architecture of nodes that have `value` as their label: its exact name.
+    pub fn of_label(value: &str) -> Option<Self> {
+        let position = ARCHITECTURES.iter().position(|(name, _)| *name == value)?;
+        u8::try_from(position).ok().map(Self)
     }
 
     /// The GOARCH name.
-    pub fn as_str(&self) -> &str {
-        &self.0
+    pub fn as_str(self) -> &'static str {
+        ARCHITECTURES
+            .get(usize::from(self.0))
+            .map_or("", |(name, _)| name)
     }
 
-    /// Whether this is a WebAssembly target, which a node runs through a runtime class and not by its CPU.
-    pub fn is_wasm(&self) -> bool {
-        self.0.starts_with("wasm")
+    /// Every known name.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        ARCHITECTURES.iter().map(|(name, _)| *name)
+    }
+
+    /// Every spelling: the known names and their aliases, those that end in `*` with more letters.
+    #[cfg(feature = "schema")]
+    pub(crate) fn spellings() -> impl Iterator<Item = &'static str> {
+        let spellings = |(name, aliases): &Name| [&[*name][..], aliases].concat();
+        ARCHITECTURES.iter().flat_map(spellings)
+    }
+
+    /// Whether this is WebAssembly, which a node runs through a runtime class and not by its CPU.
+    pub fn is_wasm(self) -> bool {
+        self.as_str() == "wasm"
     }
 }
 
 impl fmt::Display for Architecture {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
+        formatter.write_str(self.as_str())
     }
 }
 
-/// An operating system by its GOOS name, such as `linux`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Os(Cow<'static, str>);
+impl fmt::Debug for Architecture {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// An operating system by its GOOS name, such as `linux`. They are ordered by their names.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Os(u8);
 
 impl Os {
-    /// The operating system that `name` means: lower-cased. `None` where it can't be the name of one (empty,
-    /// `unknown`, `any`, anything but ASCII letters and digits).
+    /// Linux.
+    pub const LINUX: Self = Self(8);
+
+    /// The operating system that `name` means, in any case; `None` where no known one is meant.
     pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "linux" => Some(Self::linux()),
-            _ => name_of(&name.to_ascii_lowercase())
-                .filter(|name| name != "any")
-                .map(|name| Self(Cow::Owned(name))),
-        }
+        known(&SYSTEMS, &name.to_ascii_lowercase()).map(Self)
     }
 
-    /// Linux.
-    pub fn linux() -> Self {
-        Self(Cow::Borrowed("linux"))
+    /// The operating system of nodes that have `value` as their label: its exact name.
+    pub fn of_label(value: &str) -> Option<Self> {
+        let position = SYSTEMS.iter().position(|(name, _)| *name == value)?;
+        u8::try_from(position).ok().map(Self)
     }
 
     /// The GOOS name.
-    pub fn as_str(&self) -> &str {
-        &self.0
+    pub fn as_str(self) -> &'static str {
+        SYSTEMS
+            .get(usize::from(self.0))
+            .map_or("", |(name, _)| name)
+    }
+
+    /// Every known name.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        SYSTEMS.iter().map(|(name, _)| *name)
     }
 }
 
 impl fmt::Display for Os {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for Os {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// A set of the values of a label that nodes have: architectures or operating systems.
+///
+/// `others` are the values that no table knows: a Pod may name one, and a node may have it.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct Values<T> {
+    bits: u32,
+    others: bool,
+    of: PhantomData<T>,
+}
+
+/// A set of architectures.
+pub type Architectures = Values<Architecture>;
+/// A set of operating systems.
+pub type Systems = Values<Os>;
+
+/// A label whose values are known.
+pub trait Known: Copy + Ord + fmt::Display {
+    /// How many values there are.
+    const COUNT: u8;
+    /// The value with this number.
+    fn numbered(number: u8) -> Self;
+    /// Its number.
+    fn number(self) -> u8;
+    /// The value that a label has.
+    fn of_label(value: &str) -> Option<Self>;
+}
+
+impl Known for Architecture {
+    const COUNT: u8 = 14;
+
+    fn numbered(number: u8) -> Self {
+        Self(number)
+    }
+
+    fn number(self) -> u8 {
+        self.0
+    }
+
+    fn of_label(value: &str) -> Option<Self> {
+        Self::of_label(value)
+    }
+}
+
+impl Known for Os {
+    const COUNT: u8 = 16;
+
+    fn numbered(number: u8) -> Self {
+        Self(number)
+    }
+
+    fn number(self) -> u8 {
+        self.0
+    }
+
+    fn of_label(value: &str) -> Option<Self> {
+        Self::of_label(value)
+    }
+}
+
+impl<T: Known> Values<T> {
+    /// Every value there can be, known or not.
+    pub fn all() -> Self {
+        let known = 1_u32.checked_shl(T::COUNT.into()).unwrap_or_default();
+        Self {
+            bits: known.wrapping_sub(1),
+            others: true,
+            ..Self::none()
+        }
+    }
+
+    /// No value.
+    pub fn none() -> Self {
+        Self {
+            bits: 0,
+            others: false,
+            of: PhantomData,
+        }
+    }
+
+    /// The values that are written as these labels.
+    pub fn of_labels<'l>(labels: impl Iterator<Item = &'l str>) -> Self {
+        let mut values = Self::none();
+        for label in labels {
+            match T::of_label(label) {
+                Some(value) => values.insert(value),
+                None => values.others = true,
+            }
+        }
+        values
+    }
+
+    /// The values that aren't in this set, where those of `labels` that no table knows are left among the others.
+    pub fn without(self) -> Self {
+        let all = Self::all();
+        Self {
+            bits: all.bits & !self.bits,
+            ..all
+        }
+    }
+
+    /// Adds a value.
+    pub fn insert(&mut self, value: T) {
+        self.bits |= 1 << value.number();
+    }
+
+    /// Whether `value` is in the set.
+    pub fn contains(self, value: T) -> bool {
+        self.bits >> value.number() & 1 == 1
+    }
+
+    /// The values that are in both sets.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            bits: self.bits & other.bits,
+            others: self.others && other.others,
+            ..self
+        }
+    }
+
+    /// The values that are in one of the sets.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            bits: self.bits | other.bits,
+            others: self.others || other.others,
+            ..self
+        }
+    }
+
+    /// The known values that aren't in `other`.
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
+        Self {
+            bits: self.bits & !other.bits,
+            others: false,
+            ..self
+        }
+    }
+
+    /// Whether every value is in `other`.
+    pub fn is_within(self, other: Self) -> bool {
+        self.bits & !other.bits == 0 && (!self.others || other.others)
+    }
+
+    /// Whether no known value is in the set.
+    pub fn is_empty(self) -> bool {
+        self.bits == 0
+    }
+
+    /// How many known values are in the set.
+    pub fn len(self) -> u32 {
+        self.bits.count_ones()
+    }
+
+    /// The known values, sorted.
+    pub fn iter(self) -> impl Iterator<Item = T> {
+        (0..T::COUNT)
+            .map(T::numbered)
+            .filter(move |value| self.contains(*value))
+    }
+}
+
+impl<T: Known> FromIterator<T> for Values<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        let mut set = Self::none();
+        for value in values {
+            set.insert(value);
+        }
+        set
+    }
+}
+
+impl<T: Known> fmt::Debug for Values<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for value in self.iter() {
+            write!(formatter, "{value} ")?;
+        }
+        formatter.write_str(if self.others { "…" } else { "" })
     }
 }
 
@@ -106,14 +368,6 @@ fn is_variant(text: &str) -> bool {
     })
 }
 
-fn name_of(lower: &str) -> Option<String> {
-    let valid = !lower.is_empty()
-        && lower.len() <= LONGEST_NAME
-        && lower != "unknown"
-        && lower.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    valid.then(|| lower.to_owned())
-}
-
 /// What an image, or one entry of an image index, runs on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Platform {
@@ -121,7 +375,7 @@ pub struct Platform {
     pub os: Option<Os>,
     /// The architecture.
     pub architecture: Architecture,
-    /// The variant, such as `v7`: no node label tells it, so it stands in messages only.
+    /// The variant, such as `v7`: no node label tells it, so it is only for messages.
     pub variant: Option<String>,
 }
 
@@ -165,8 +419,6 @@ impl fmt::Display for Platform {
     }
 }
 
-/// A set of architectures, sorted.
-pub type Architectures = SortedSet<Architecture>;
 /// A set of platforms, sorted.
 pub type Platforms = SortedSet<Platform>;
 

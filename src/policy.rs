@@ -1,13 +1,14 @@
 //! The evaluation of one request: data enters as bytes, flows one way, and leaves as one response.
 
-use node_architecture_json::{Draft, DraftObject, Field, Json, Mismatch};
+use node_architecture_json::{Draft, DraftObject, Json, Mismatch};
 
 use crate::{
-    decision::{Candidates, Decision, Outcome, decide},
+    decision::{Decision, Outcome, Warning},
     host::Host,
-    image::{Lookups, images_of},
-    placement::{PlacementRecord, apply, strip},
-    pod::PodContext,
+    image::Lookups,
+    judge::{Judge, Judged},
+    placement::{Base, PlacementRecord, annotate, apply},
+    platform::Platforms,
     request::{Kind, Payload},
     response::Response,
     scope::{Scope, Workload},
@@ -18,6 +19,9 @@ use crate::{
 
 /// The longest name of an object in the log: the longest that the API server takes.
 const LONGEST_NAME: usize = 253;
+
+/// The longest message of the log.
+const LONGEST_MESSAGE: usize = 1_500;
 
 /// Answers `validate`: `payload` is the JSON of `{"request": …, "settings": …}`, the answer that of the SDK's
 /// `ValidationResponse`.
@@ -45,46 +49,65 @@ fn evaluate(
     settings: &Settings,
     host: &mut dyn Host,
 ) -> Result<Vec<u8>, Mismatch> {
-    let record = if settings.annotate {
-        PlacementRecord::of(workload.template, settings)
+    let kind = workload.kind;
+    let record_of = |template| {
+        let reads = settings.annotate && kind != Kind::Pod;
+        reads
+            .then(|| PlacementRecord::of(template, settings))
+            .flatten()
+    };
+    let record = record_of(workload.template);
+    let base = if settings.annotate && kind != Kind::Pod {
+        Some(Base::of(workload.template, record.as_ref()))
     } else {
         None
     };
-    let without_ours = record.as_ref().map(|record| {
-        let mut template = Draft::from(workload.template);
-        strip(&mut template, record);
-        template.to_string()
-    });
-    let template = match &without_ours {
+    let mut old_record = None;
+    if let (Some(base), Some(old)) = (&base, workload.old_template) {
+        old_record = record_of(old);
+        if base.canonical == Base::of(old, old_record.as_ref()).canonical {
+            return Ok(Response::restored(with_template(workload, old.into())).into_bytes());
+        }
+    }
+    if !workload.is_open {
+        return Ok(Response::out_of_scope(Unchanged::ImmutablePlacement).into_bytes());
+    }
+    let judge = Judge {
+        workload,
+        settings,
+        strict: settings.strict_in(&workload.namespace),
+        records: [record.as_ref(), old_record.as_ref()],
+    };
+    let mut lookups = Lookups::new(host, settings);
+    // A rollback to a template that the policy has placed: it passes as it was, if what it admits still runs its images.
+    if let (Some(base), Some(record)) = (&base, &record)
+        && workload.old_template.is_some()
+        && record.is_for(&base.canonical)
+        && let Some(Judged { decision, .. }) = judge.decide(workload.template, &mut lookups)?
+        && decision.narrows_nothing()
+    {
+        return Ok(Response::rolled_back(&decision).into_bytes());
+    }
+    let text = base.as_ref().map(|base| base.text.as_str());
+    let template = match text {
         Some(text) => Json::parse(text).unwrap_or(workload.template),
         None => workload.template,
     };
-    let root = Field::root(template, workload.kind.template_name());
-    let Some(spec) = root.field("spec")? else {
+    let Some(Judged {
+        mut decision,
+        platforms,
+    }) = judge.decide(template, &mut lookups)?
+    else {
         return Ok(Response::out_of_scope(Unchanged::NoPodSpec).into_bytes());
     };
-    let pod = PodContext::read(
-        &root,
-        &spec,
+    let changed = changed(
+        workload,
+        template,
+        base.as_ref(),
+        &mut decision,
+        platforms,
         settings,
-        settings.strict_in(&workload.namespace),
-        workload.kind == Kind::DaemonSet,
-        record.is_some() && workload.images_are_placed,
-    )?;
-    let mut candidates = Candidates::new(&pod);
-    if pod.needs_images() {
-        let mut lookups = Lookups::new(host, settings, pod.has_runtime_class);
-        for image in images_of(&spec, settings.image_volumes)? {
-            if candidates.is_settled() {
-                break;
-            }
-            let support = lookups.find(&image);
-            candidates.add(image.reference, support);
-        }
-    }
-    let decision = decide(&pod, &candidates);
-
-    let changed = changed(workload, template, record.is_some(), &decision, settings);
+    );
     log(&decision, changed.is_some(), workload, host);
     Ok(Response::from_decision(&decision, changed).into_bytes())
 }
@@ -93,32 +116,48 @@ fn evaluate(
 fn changed<'a>(
     workload: &Workload<'a>,
     template: Json<'a>,
-    was_placed: bool,
-    decision: &Decision,
+    base: Option<&Base>,
+    decision: &mut Decision,
+    platforms: Vec<(String, Platforms)>,
     settings: &Settings,
 ) -> Option<Draft<'a>> {
-    let keeps_the_template = matches!(
-        decision.outcome,
-        Outcome::Rejected(_)
-            | Outcome::NotPlaced {
-                reason: Unchanged::EarlierPlacementStands,
-                ..
-            }
-    );
-    if keeps_the_template || (!was_placed && decision.placement.is_empty()) {
+    if let Outcome::Rejected(_) = decision.outcome {
         return None;
     }
     let mut placed = Draft::from(template);
-    apply(&mut placed, &decision.placement, settings.annotate)?;
-    if was_placed && placed.canonical() == workload.template.canonical() {
-        return None;
+    let added = apply(&mut placed, &decision.placement)?;
+    if !decision.placement.is_empty() && settings.annotate {
+        match base {
+            Some(base) => {
+                match PlacementRecord::new(&base.canonical, added, platforms).to_annotation() {
+                    Some(record) => annotate(&mut placed, &record)?,
+                    None => decision.warnings.push(Warning::RecordTooLong),
+                }
+            }
+            None => annotate(&mut placed, &decision.outcome.to_string())?,
+        }
     }
+    // What was taken out may have been all, and what is put in may be what was there.
+    let is_unchanged = if base.is_some() {
+        placed.canonical() == workload.template.canonical()
+    } else {
+        decision.placement.is_empty()
+    };
+    if is_unchanged {
+        None
+    } else {
+        with_template(workload, placed)
+    }
+}
+
+/// The object with `template` as its Pod template.
+fn with_template<'a>(workload: &Workload<'a>, template: Draft<'a>) -> Option<Draft<'a>> {
     let mut object = Draft::from(workload.object);
     let mut place = &mut object;
     for key in workload.kind.template_path() {
         place = place.as_object_mut()?.get_mut(key)?;
     }
-    *place = placed;
+    *place = template;
     Some(object)
 }
 
@@ -137,6 +176,7 @@ fn log(decision: &Decision, is_changed: bool, workload: &Workload<'_>, host: &mu
     );
     let outcome = &decision.outcome;
     let message = one_line(&format!("{verb} {kind} {namespace}/{name}: {outcome}"));
+    let message = elide_end(message, LONGEST_MESSAGE);
     let event = DraftObject::default()
         .with("level", level)
         .with("message", message.as_str())

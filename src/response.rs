@@ -7,12 +7,14 @@ use std::fmt;
 use node_architecture_json::{Draft, DraftObject};
 
 use crate::{
-    decision::{Decision, Outcome, Warning},
+    decision::{Decision, Outcome, Problem, Warning},
     settings::InvalidSettings,
     text::{elide_end, join_with, one_line},
     unchanged::Unchanged,
 };
 
+/// The longest message and the longest audit annotation: beyond, they help nobody, and cost the audit log.
+const LONGEST_MESSAGE: usize = 1_500;
 /// The longest warning: API servers may cut longer ones.
 const LONGEST_WARNING: usize = 200;
 /// How many warnings there are at most.
@@ -20,6 +22,8 @@ const MOST_WARNINGS: usize = 5;
 
 /// The HTTP status of a verdict of the policy.
 const FORBIDDEN: u16 = 403;
+/// The HTTP status of what is to be tried again: clients that know transient errors do so.
+const TOO_MANY_REQUESTS: u16 = 429;
 /// The HTTP status of a request that can't be read.
 const BAD_REQUEST: u16 = 400;
 /// The HTTP status of settings that can't be read: they were to be refused before any request.
@@ -65,6 +69,24 @@ impl<'a> Response<'a> {
         response
     }
 
+    /// The update leaves the Pod template as it was, what the policy added aside: it gets that back in `object`.
+    pub fn restored(object: Option<Draft<'a>>) -> Self {
+        let mut response = Self::out_of_scope(Unchanged::PlacedAsBefore);
+        response.mutated_object = object;
+        response
+    }
+
+    /// The update goes back to a placement that it had, which holds by this decision.
+    pub fn rolled_back(decision: &Decision) -> Self {
+        let mut response = Self::from_decision(decision, None);
+        let outcome = Outcome::NotPlaced {
+            reason: Unchanged::RolledBack,
+            additions: Vec::new(),
+        };
+        response.audit_annotations.placement = Some(outcome.to_string());
+        response
+    }
+
     /// The request or the object in it can't be read, for this reason.
     pub fn unreadable(reason: &dyn fmt::Display) -> Self {
         Self::reject(BAD_REQUEST, format!("cannot read the request: {reason}"))
@@ -81,19 +103,27 @@ impl<'a> Response<'a> {
     /// What `decision` says, with the object as it is after it: `None` where it is as it came.
     pub fn from_decision(decision: &Decision, mutated_object: Option<Draft<'a>>) -> Self {
         let outcome = decision.outcome.to_string();
-        let mut response = match decision.outcome {
-            Outcome::Rejected(_) => Self::reject(FORBIDDEN, outcome),
+        let mut response = match &decision.outcome {
+            Outcome::Rejected(problems) => {
+                let is_transient =
+                    |problem: &Problem| matches!(problem, Problem::Unfinished { .. });
+                let code = if problems.iter().all(is_transient) {
+                    TOO_MANY_REQUESTS
+                } else {
+                    FORBIDDEN
+                };
+                Self::reject(code, outcome)
+            }
             _ => {
                 let mut response = Self::accept(mutated_object);
-                response.audit_annotations.placement = Some(outcome);
+                response.audit_annotations.placement = Some(elide_end(outcome, LONGEST_MESSAGE));
                 response
             }
         };
         let annotations = &mut response.audit_annotations;
         annotations.architectures = decision
             .architectures
-            .as_ref()
-            .map(|architectures| join_with(",", architectures));
+            .map(|architectures| join_with(",", architectures.iter()));
         annotations.failed_lookups =
             (decision.failed_lookups > 0).then(|| decision.failed_lookups.to_string());
         response.warnings = bounded(&decision.warnings);
@@ -132,7 +162,7 @@ impl<'a> Response<'a> {
     fn reject(code: u16, message: String) -> Self {
         Self {
             accepted: false,
-            message: Some(one_line(&message)),
+            message: Some(elide_end(one_line(&message), LONGEST_MESSAGE)),
             code: Some(code),
             ..Self::accept(None)
         }

@@ -5,7 +5,6 @@
 use node_architecture_json::{Field, Json, Mismatch};
 
 use crate::{
-    image::images_of,
     request::{AdmissionRequest, Kind, Operation},
     unchanged::Unchanged,
 };
@@ -30,9 +29,12 @@ pub struct Workload<'a> {
     pub object: Json<'a>,
     /// The Pod (template): an object with `metadata` and `spec`.
     pub template: Json<'a>,
-    /// Whether an earlier placement is that of the same images: of a Pod that was made from a template, or of an update
-    /// that leaves the images as they are.
-    pub images_are_placed: bool,
+    /// The Pod template before an update.
+    pub old_template: Option<Json<'a>>,
+    /// Whether the object is suspended, so that a queue may place its Pods before they run.
+    pub is_suspended: bool,
+    /// Whether the Pod template may still change: that of a Job only while it never ran.
+    pub is_open: bool,
 }
 
 impl<'a> Scope<'a> {
@@ -55,19 +57,17 @@ impl<'a> Scope<'a> {
         if deletion_timestamp.is_some() {
             return Ok(Self::Out(Unchanged::BeingDeleted));
         }
-        let mut images_are_placed = match ownership(kind, owners) {
-            Ownership::OutOfScope(reason) => return Ok(Self::Out(reason)),
-            Ownership::Controlled => true,
-            Ownership::Free => false,
-        };
-        if let (Operation::Update, Some(old_object)) = (operation, request.old_object) {
-            let (new, old) = (template_of(kind, json), template_of(kind, old_object));
-            if let (Some(new), Some(old)) = (new, old) {
-                if new.equals(old) {
-                    return Ok(Self::Out(Unchanged::TemplateUnchanged));
-                }
-                images_are_placed = have_the_same_images(new, old);
-            }
+        if let Some(reason) = by_owners(kind, owners) {
+            return Ok(Self::Out(reason));
+        }
+        let old_object = request
+            .old_object
+            .filter(|_| operation == Operation::Update);
+        let old_template = old_object.and_then(|old| template_of(kind, old));
+        if let (Some(new), Some(old)) = (template_of(kind, json), old_template)
+            && new.equals(old)
+        {
+            return Ok(Self::Out(Unchanged::TemplateUnchanged));
         }
         let template = match strict_template_of(kind, json)? {
             Ok(template) => template,
@@ -83,7 +83,11 @@ impl<'a> Scope<'a> {
             namespace,
             object: json,
             template,
-            images_are_placed,
+            old_template,
+            is_suspended: is_suspended(kind, json),
+            is_open: kind != Kind::Job
+                || operation == Operation::Create
+                || old_object.is_some_and(has_never_run),
         }))
     }
 }
@@ -95,58 +99,55 @@ fn before_the_object(request: &AdmissionRequest<'_>) -> Result<Operation, Unchan
         return Err(Unchanged::Subresource);
     }
     let kind = request.kind.ok_or(Unchanged::NotAKindWithAPod)?;
-    if operation == Operation::Update && matches!(kind, Kind::Pod | Kind::Job) {
+    if operation == Operation::Update && kind == Kind::Pod {
         return Err(Unchanged::ImmutablePlacement);
     }
     Ok(operation)
 }
 
-/// What the owners of an object mean for it.
-enum Ownership {
-    /// It isn't the policy's business: a DaemonSet's Pod is bound to its node, and what another controller made would be
-    /// changed back by it.
-    OutOfScope(Unchanged),
-    /// A Pod that a controller made from its template.
-    Controlled,
-    /// Nothing.
-    Free,
-}
-
-fn ownership(kind: Kind, owners: Option<Json<'_>>) -> Ownership {
-    let mut ownership = Ownership::Free;
+/// Why the owners of an object put it out of scope: a DaemonSet's Pod is bound to its node, and what another controller
+/// made would be changed back by it.
+fn by_owners(kind: Kind, owners: Option<Json<'_>>) -> Option<Unchanged> {
     for owner in owners.into_iter().flat_map(Json::elements) {
         let [controller, owner_kind, version] = owner.pick(["controller", "kind", "apiVersion"]);
-        let is_controller = controller.and_then(Json::as_bool) == Some(true);
-        if kind != Kind::Pod && is_controller {
-            return Ownership::OutOfScope(Unchanged::OwnedByAController);
+        if controller.and_then(Json::as_bool) != Some(true) {
+            continue;
+        }
+        if kind != Kind::Pod {
+            return Some(Unchanged::OwnedByAController);
         }
         let owner_kind = owner_kind.and_then(Json::as_str).unwrap_or_default();
         let version = version.and_then(Json::as_str).unwrap_or_default();
-        let is_daemon_set = owner_kind == "DaemonSet" && version.starts_with("apps/");
-        if kind == Kind::Pod && is_daemon_set {
-            return Ownership::OutOfScope(Unchanged::DaemonSetPod);
-        }
-        if is_controller {
-            ownership = Ownership::Controlled;
+        if owner_kind == "DaemonSet" && version.starts_with("apps/") {
+            return Some(Unchanged::DaemonSetPod);
         }
     }
-    ownership
+    None
+}
+
+/// Whether the object is a suspended Job, or a CronJob that makes such.
+fn is_suspended(kind: Kind, object: Json<'_>) -> bool {
+    let path: &[&str] = match kind {
+        Kind::Job => &["spec", "suspend"],
+        Kind::CronJob => &["spec", "jobTemplate", "spec", "suspend"],
+        _ => return false,
+    };
+    let suspend = path.iter().copied().try_fold(object, Json::get);
+    suspend.and_then(Json::as_bool) == Some(true)
+}
+
+/// Whether a Job is suspended and never ran: only then Kubernetes lets its Pod template's placement change.
+///
+/// <https://kubernetes.io/docs/concepts/workloads/controllers/job/#mutable-scheduling-directives>
+fn has_never_run(job: Json<'_>) -> bool {
+    let status = job.get("status");
+    is_suspended(Kind::Job, job) && status.and_then(|status| status.get("startTime")).is_none()
 }
 
 /// The Pod template of an object, read leniently.
 fn template_of<'a>(kind: Kind, object: Json<'a>) -> Option<Json<'a>> {
     let path = kind.template_path().iter();
     path.copied().try_fold(object, Json::get)
-}
-
-/// Whether two Pod templates have the same images.
-fn have_the_same_images(new: Json<'_>, old: Json<'_>) -> bool {
-    let images = |template: Json<'_>| {
-        let spec = template.get("spec")?;
-        images_of(&Field::root(spec, ""), true).ok()
-    };
-    let (new, old) = (images(new), images(old));
-    new.is_some() && new == old
 }
 
 /// The Pod template of an object, or why there is none that can be placed.
@@ -170,43 +171,12 @@ fn strict_template_of<'a>(
     let Some(spec) = pod.field("spec")? else {
         return Ok(Err(Unchanged::NoPodSpec));
     };
-    let [node_name, affinity] = spec.pick(["nodeName", "affinity"])?;
+    let [node_name] = spec.pick(["nodeName"])?;
     let node_name = node_name.and_then(Json::as_str);
     if node_name.is_some_and(|name| !name.is_empty()) {
         return Ok(Err(Unchanged::NodeNameSet));
     }
-    if affinity.is_some_and(names_its_nodes) {
-        return Ok(Err(Unchanged::NamesItsNodes));
-    }
     Ok(Ok(template))
-}
-
-/// Whether every term of a required node affinity that can match a node pins the Pod to named ones, as the DaemonSet
-/// controller does.
-fn names_its_nodes(affinity: Json<'_>) -> bool {
-    let path = [
-        "nodeAffinity",
-        "requiredDuringSchedulingIgnoredDuringExecution",
-        "nodeSelectorTerms",
-    ];
-    let terms = path.into_iter().try_fold(affinity, Json::get);
-    let is_name = |field: Json<'_>| {
-        let text = |key| field.get(key).and_then(Json::as_str).unwrap_or_default();
-        text("key") == "metadata.name" && text("operator") == "In"
-    };
-    let mut names = false;
-    for term in terms.into_iter().flat_map(Json::elements) {
-        let [expressions, fields] = term.pick(["matchExpressions", "matchFields"]);
-        let is_filled = |list: Option<Json<'_>>| list.is_some_and(|list| !list.is_empty());
-        if !is_filled(expressions) && !is_filled(fields) {
-            continue;
-        }
-        if !fields.into_iter().flat_map(Json::elements).any(is_name) {
-            return false;
-        }
-        names = true;
-    }
-    names
 }
 
 #[cfg(test)]

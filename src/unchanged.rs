@@ -11,7 +11,7 @@ pub enum Unchanged {
     Subresource,
     /// The object is of a kind that holds no Pod, or of another API group.
     NotAKindWithAPod,
-    /// The object is a Pod or a Job that exists.
+    /// The object is a Pod that exists, or a Job that ran.
     ImmutablePlacement,
     /// The request has no object.
     NoObject,
@@ -23,14 +23,18 @@ pub enum Unchanged {
     DaemonSetPod,
     /// The update leaves the Pod template as it was.
     TemplateUnchanged,
+    /// The update leaves the Pod template as it was, what the policy added aside.
+    PlacedAsBefore,
+    /// The update goes back to a Pod template that was placed before.
+    RolledBack,
+    /// Time ran out before every image was read.
+    Unfinished,
     /// The object has no Pod template.
     NoPodTemplate,
     /// The Pod (template) has no spec.
     NoPodSpec,
     /// The Pod is on a node already.
     NodeNameSet,
-    /// Every term of the Pod's required node affinity names its nodes.
-    NamesItsNodes,
     /// No platforms of any image are known.
     NoKnownPlatforms,
     /// No architecture runs every image.
@@ -39,8 +43,8 @@ pub enum Unchanged {
     UnsupportedSelection,
     /// The Pod selects its architecture itself.
     SelectsItsArchitecture,
-    /// The Pod was placed while its images could be read, and some can't be now.
-    EarlierPlacementStands,
+    /// The Pod admits only nodes that run its images already.
+    AdmitsCandidatesOnly,
 }
 
 impl fmt::Display for Unchanged {
@@ -55,17 +59,19 @@ impl fmt::Display for Unchanged {
             Self::OwnedByAController => "owned by a controller",
             Self::DaemonSetPod => "a Pod of a DaemonSet",
             Self::TemplateUnchanged => "its Pod template is unchanged",
+            Self::PlacedAsBefore => "its Pod template is placed as before",
+            Self::RolledBack => "it goes back to a placement it had",
+            Self::Unfinished => "not every image was read in time",
             Self::NoPodTemplate => "no Pod template",
             Self::NoPodSpec => "no Pod spec",
             Self::NodeNameSet => "spec.nodeName is set",
-            Self::NamesItsNodes => "its node affinity names its nodes",
             Self::NoKnownPlatforms => "no image had a say",
             Self::NoCommonArchitecture => "no architecture runs every image",
             Self::UnsupportedSelection => {
                 "the Pod excludes every architecture that its images support"
             }
             Self::SelectsItsArchitecture => "the Pod selects its architecture",
-            Self::EarlierPlacementStands => "its earlier placement stands",
+            Self::AdmitsCandidatesOnly => "the Pod admits only nodes that run its images",
         })
     }
 }

@@ -267,8 +267,14 @@ fn every_question_fits_its_setting() {
             "enum" => words(setting) == question["options"],
             "boolean" => setting["type"] == json!(["boolean", "null"]),
             "int" => setting["type"] == json!(["integer", "null"]),
-            "string" => accepts(name, &json!("arm64")),
-            "array[" => accepts(name, &json!(["linux"])) && !accepts(name, &json!("linux")),
+            "string" => accepts_where_asked(&question, &json!("arm64")),
+            "array[" => {
+                let accepts_one_of = |values: [&str; 2]| {
+                    let mut values = values.iter();
+                    values.any(|value| accepts(name, &json!([value])))
+                };
+                accepts_one_of(["linux", "amd64"]) && !accepts(name, &json!("linux"))
+            }
             "sequence[" => accepts(name, &json!([])) && !accepts(name, &json!({})),
             "map[" => accepts(name, &json!({})),
             _ => false,
@@ -315,6 +321,18 @@ fn words(setting: &Value) -> Value {
 
 fn accepts(name: &str, value: &Value) -> bool {
     Settings::parse(&json!({ name: value }).to_string()).is_ok()
+}
+
+/// Whether the setting that a question is about takes the value where the form asks for it.
+fn accepts_where_asked(question: &Value, value: &Value) -> bool {
+    let mut settings = json!({ name(question): value });
+    if let Some((other, answer)) = question["show_if"]
+        .as_str()
+        .and_then(|it| it.split_once('='))
+    {
+        settings[other] = json!(answer);
+    }
+    Settings::parse(&settings.to_string()).is_ok()
 }
 
 /// Whether a setting takes the value, whatever else has to be set with it.
@@ -392,6 +410,7 @@ fn links_into_the_repository_lead_somewhere() {
         "docs/architecture.md",
         "docs/design.md",
         "docs/from-noe.md",
+        "docs/operations.md",
         "docs/performance.md",
         "docs/settings.md",
         "docs/troubleshooting.md",

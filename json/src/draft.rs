@@ -29,17 +29,6 @@ pub enum Draft<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct DraftObject<'a>(Vec<(Cow<'a, str>, Draft<'a>)>);
 
-/// What a member was before it was set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Prior {
-    /// It wasn't there.
-    Absent,
-    /// It was `null`.
-    Null,
-    /// It had a value, which it kept.
-    Present,
-}
-
 impl<'a> Draft<'a> {
     /// An object without members.
     pub fn object() -> Self {
@@ -261,11 +250,11 @@ impl<'a> DraftObject<'a> {
     /// Sets the member `key`: in its place where it is present, at the end where it isn't.
     pub fn set(&mut self, key: &str, value: impl Into<Draft<'a>>) {
         let value = value.into();
-        *self.get_or_set(key, Draft::Kept(Json::NULL)).0 = value;
+        *self.get_or_set(key, Draft::Kept(Json::NULL)) = value;
     }
 
-    /// The member `key`, after setting it to `default` where it is absent or `null`, and what it was before.
-    pub fn get_or_set(&mut self, key: &str, default: Draft<'a>) -> (&mut Draft<'a>, Prior) {
+    /// The member `key`, after setting it to `default` where it is absent or `null`.
+    fn get_or_set(&mut self, key: &str, default: Draft<'a>) -> &mut Draft<'a> {
         let found = self.position(key);
         let index = found.unwrap_or_else(|| {
             self.0
@@ -274,13 +263,29 @@ impl<'a> DraftObject<'a> {
         });
         #[expect(clippy::indexing_slicing, reason = "the index was found or made above")]
         let value = &mut self.0[index].1;
-        let prior = match found {
-            None => Prior::Absent,
-            Some(_) if value.is_null() => Prior::Null,
-            Some(_) => return (value, Prior::Present),
-        };
-        *value = default;
-        (value, prior)
+        if value.is_null() {
+            *value = default;
+        }
+        value
+    }
+
+    /// The member `key` as an object, made where it is absent or `null`; `None` where it is of another type.
+    pub fn object(&mut self, key: &str) -> Option<&mut DraftObject<'a>> {
+        self.get_or_set(key, Draft::object()).as_object_mut()
+    }
+
+    /// The member `key` as an array, made where it is absent or `null`; `None` where it is of another type.
+    pub fn array(&mut self, key: &str) -> Option<&mut Vec<Draft<'a>>> {
+        self.get_or_set(key, Draft::Array(Vec::new()))
+            .as_array_mut()
+    }
+
+    /// Removes the member `key` if it is `null`, or an object or an array without members.
+    pub fn remove_empty(&mut self, key: &str) {
+        let is_empty = |value: &mut Draft<'a>| value.is_null() || value.is_empty();
+        if self.get_mut(key).is_some_and(is_empty) {
+            self.remove(key);
+        }
     }
 
     /// Removes the member `key`.

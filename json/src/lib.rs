@@ -23,7 +23,7 @@ mod strict;
 mod string;
 mod value;
 
-pub use draft::{Draft, DraftObject, Prior};
+pub use draft::{Draft, DraftObject};
 pub use json_type::JsonType;
 pub use split::{Elements, Members};
 pub use strict::{Field, Mismatch};

@@ -41,18 +41,36 @@ fn keys_are_written_back_as_they_came_even_those_that_are_no_text() {
 }
 
 #[rstest]
-#[case::absent("{}", Prior::Absent, r#"{"a":[]}"#)]
-#[case::null(r#"{"a":null,"b":1}"#, Prior::Null, r#"{"a":[],"b":1}"#)]
-#[case::present(r#"{"a":{}}"#, Prior::Present, r#"{"a":{}}"#)]
-fn a_member_is_made_where_it_is_absent_or_null(
-    #[case] text: &str,
-    #[case] prior: Prior,
-    #[case] after: &str,
-) {
+#[case::absent("{}", r#"{"a":{"b":[1]}}"#)]
+#[case::null(r#"{"a":null,"b":1}"#, r#"{"a":{"b":[1]},"b":1}"#)]
+#[case::null_below(r#"{"a":{"b":null}}"#, r#"{"a":{"b":[1]}}"#)]
+#[case::present(r#"{"a":{"b":[0]}}"#, r#"{"a":{"b":[0,1]}}"#)]
+fn a_member_is_made_where_it_is_absent_or_null(#[case] text: &str, #[case] after: &str) {
     let mut draft = Draft::from(parse(text));
     let object = draft.as_object_mut().unwrap();
-    assert_eq!(object.get_or_set("a", Draft::Array(Vec::new())).1, prior);
+    let list = object.object("a").unwrap().array("b").unwrap();
+    list.push(Draft::from(1));
     assert_eq!(draft.to_string(), after);
+}
+
+#[test]
+fn a_member_of_another_type_is_not_made_anew() {
+    let mut draft = Draft::from(parse(r#"{"a":1}"#));
+    let object = draft.as_object_mut().unwrap();
+    assert!(object.object("a").is_none() && object.array("a").is_none());
+}
+
+#[rstest]
+#[case::null("null", true)]
+#[case::object("{}", true)]
+#[case::list("[ ]", true)]
+#[case::filled("[0]", false)]
+#[case::string(r#""""#, false)]
+fn what_is_empty_is_removed(#[case] value: &str, #[case] removed: bool) {
+    let text = format!(r#"{{"a":{value}}}"#);
+    let mut draft = Draft::from(parse(&text));
+    draft.as_object_mut().unwrap().remove_empty("a");
+    assert_eq!(draft.is_empty(), removed);
 }
 
 #[test]

@@ -1,76 +1,109 @@
-//! What the images say, gathered one by one: the architectures of nodes that run all of them.
+//! What the images say together: the architectures of nodes that run all of them, by operating system.
 //!
 //! Design, sections 6 and 7.
 
 use super::problem::ImagePlatforms;
 use crate::{
     image::{ImageSupport, LookupFailure},
-    platform::{Architectures, Os, Platform, Platforms},
-    pod::{Constraints, PodContext},
-    set::SortedSet,
+    platform::{Architecture, Architectures, Known, Os, Platform, Platforms, Systems},
+    pod::{PodContext, Term},
     settings::{OnLookupFailure, OnNoCommonArchitecture, OnUnsupportedSelection, Settings},
 };
 
-/// The architectures of nodes that run every image so far, by operating system.
+/// How many operating systems there are.
+const SYSTEMS: usize = Os::COUNT as usize;
+
+/// The architectures of nodes that run every image whose platforms are known.
 #[derive(Debug)]
 pub struct Candidates<'s> {
     settings: &'s Settings,
-    /// Whether only schedulable architectures count: a Pod that selects its own is held to its images alone.
-    within_schedulable: bool,
+    /// Whether a Pod's own selection is held to all architectures, and not only to the schedulable ones.
+    selects: bool,
     /// Whether further images matter even when no node runs those so far: one that can't be read would still turn a
     /// warning into a rejection.
     failures_decide: bool,
-    /// The operating systems in question, each with its candidates; `None` where no image's platforms are known.
-    systems: Vec<(Os, Option<Architectures>)>,
-    /// The images whose platforms are known, those that count as the fallback last.
+    /// The operating systems that the Pod may be placed on.
+    systems: Vec<Os>,
+    /// The architectures of nodes that run every image, natively or not, by operating system.
+    running: BySystem,
+    /// Those that run every image natively.
+    native: BySystem,
+    /// The images whose platforms are known.
     known: Vec<ImagePlatforms>,
     /// The images that count as the fallback.
     counted: Vec<ImagePlatforms>,
     /// The images whose platforms couldn't be read.
     failed: Vec<(String, LookupFailure)>,
+    /// The images that couldn't be read, and count as they did when they were read last.
+    remembered: Vec<(String, LookupFailure)>,
+    /// How many images there was no time for.
+    unfinished: usize,
 }
 
-/// The candidates on one operating system.
-#[derive(Clone, Debug)]
-pub(super) struct OsCandidates {
-    /// The operating system.
-    pub(super) os: Os,
-    /// The architectures of nodes that run every image.
-    pub(super) architectures: Architectures,
-    /// Those of them that the Pod's own constraints admit.
-    pub(super) admitted: Architectures,
+/// Architectures by operating system.
+#[derive(Clone, Copy, Debug)]
+struct BySystem([Architectures; SYSTEMS]);
+
+impl BySystem {
+    fn of(self, os: Os) -> Architectures {
+        let found = self.0.get(usize::from(os.number()));
+        found.copied().unwrap_or(Architectures::none())
+    }
+
+    fn and(&mut self, other: Self) {
+        for (own, other) in self.0.iter_mut().zip(other.0) {
+            *own = own.and(other);
+        }
+    }
 }
 
 impl<'s> Candidates<'s> {
     /// The candidates for a Pod before any image is known.
     pub fn new(pod: &PodContext<'s>) -> Self {
         let settings = pod.settings;
-        let selects = pod.selects_its_architecture();
+        let selects = pod.constraints.selects_architecture;
         let rejects_emptiness = if selects {
             settings.on_unsupported_selection == OnUnsupportedSelection::Reject
         } else {
             settings.on_no_common_architecture == OnNoCommonArchitecture::Reject
         };
-        let systems = pod
-            .constraints
-            .operating_systems(settings.operating_systems.as_slice());
+        let mut systems = Vec::new();
+        for term in &pod.constraints.terms {
+            for os in systems_of(pod, term) {
+                if !systems.contains(&os) {
+                    systems.push(os);
+                }
+            }
+        }
+        if systems.is_empty() {
+            systems = settings.operating_systems.as_slice().to_vec();
+        }
+        let any = BySystem([Architectures::all(); SYSTEMS]);
         Self {
             settings,
-            within_schedulable: !selects,
+            selects: pod
+                .constraints
+                .terms
+                .iter()
+                .any(|term| term.selects_architecture),
             failures_decide: settings.on_lookup_failure == OnLookupFailure::Reject
                 && pod.strict.is_none()
                 && !rejects_emptiness,
-            systems: systems.into_iter().map(|os| (os, None)).collect(),
+            systems,
+            running: any,
+            native: any,
             known: Vec::new(),
             counted: Vec::new(),
             failed: Vec::new(),
+            remembered: Vec::new(),
+            unfinished: 0,
         }
     }
 
     /// Narrows the candidates by what is known of an image.
     pub fn add(&mut self, image: String, support: ImageSupport) {
         match support {
-            ImageSupport::Platforms(platforms) => {
+            ImageSupport::Platforms(platforms) | ImageSupport::Partly(platforms, _) => {
                 self.narrow(&platforms);
                 self.known.push(ImagePlatforms {
                     image,
@@ -80,9 +113,9 @@ impl<'s> Candidates<'s> {
             }
             ImageSupport::Failed(failure) => {
                 if self.settings.on_lookup_failure == OnLookupFailure::Fallback
-                    && let Some(fallback) = &self.settings.fallback_architecture
+                    && let Some(fallback) = self.settings.fallback_architecture
                 {
-                    let platforms = [Platform::on_any_os(fallback.clone())];
+                    let platforms = [Platform::on_any_os(fallback)];
                     let platforms: Platforms = platforms.into_iter().collect();
                     self.narrow(&platforms);
                     self.counted.push(ImagePlatforms {
@@ -94,58 +127,107 @@ impl<'s> Candidates<'s> {
                 self.failed.push((image, failure));
             }
             ImageSupport::Unconstrained => {}
+            ImageSupport::Unfinished => self.unfinished += 1,
         }
+    }
+
+    /// Narrows the candidates by what was known of an image that couldn't be read for this reason.
+    pub fn remember(&mut self, image: String, platforms: Platforms, failure: LookupFailure) {
+        self.remembered.push((image.clone(), failure));
+        self.add(image, ImageSupport::Platforms(platforms));
     }
 
     /// Leaves the architectures of nodes that also run one of `platforms`.
     fn narrow(&mut self, platforms: &Platforms) {
-        let mut systems = std::mem::take(&mut self.systems);
-        for (os, known) in &mut systems {
-            let nodes = self.running(platforms, os);
-            match known {
-                Some(known) => known.retain(|node| nodes.contains(node)),
-                None => *known = Some(nodes),
+        let (native, running) = self.nodes_for(platforms);
+        self.native.and(native);
+        self.running.and(running);
+    }
+
+    /// The architectures of nodes that run one of `platforms`: natively, and natively or by compatibility.
+    fn nodes_for(&self, platforms: &Platforms) -> (BySystem, BySystem) {
+        let mut native = BySystem([Architectures::none(); SYSTEMS]);
+        for platform in platforms
+            .iter()
+            .filter(|platform| !platform.architecture.is_wasm())
+        {
+            for (number, of_os) in native.0.iter_mut().enumerate() {
+                let is_of_os = platform
+                    .os
+                    .is_none_or(|own| usize::from(own.number()) == number);
+                if is_of_os {
+                    of_os.insert(platform.architecture);
+                }
             }
         }
-        self.systems = systems;
+        let mut running = native;
+        for (native, running) in native.0.iter().zip(&mut running.0) {
+            for (node, images) in self.settings.compatible_architectures.iter() {
+                if !images.and(*native).is_empty() {
+                    running.insert(*node);
+                }
+            }
+        }
+        (native, running)
+    }
+
+    /// Whether no image's platforms are known.
+    pub(super) fn are_unknown(&self) -> bool {
+        self.known.is_empty() && self.counted.is_empty()
     }
 
     /// Whether no further image can change the outcome: no node runs those so far.
     pub fn is_settled(&self) -> bool {
-        let is_empty =
-            |known: &Option<Architectures>| known.as_ref().is_some_and(SortedSet::is_empty);
-        !self.failures_decide && self.systems.iter().all(|(_, known)| is_empty(known))
+        !self.failures_decide && !self.are_unknown() && self.are_none()
     }
 
-    /// The architectures of nodes with `os` that run one of `platforms`, natively or by compatibility.
-    pub(super) fn running(&self, platforms: &Platforms, os: &Os) -> Architectures {
-        let mut native = Architectures::default();
-        for platform in platforms {
-            let is_of_os = platform.os.as_ref().is_none_or(|own| own == os);
-            if is_of_os && !platform.architecture.is_wasm() {
-                native.insert(platform.architecture.clone());
-            }
+    /// Whether no node that the Pod may be placed on runs every image.
+    pub fn are_none(&self) -> bool {
+        let on = |os: &Os| self.on(*os, self.selects);
+        self.systems.iter().all(|os| on(os).is_empty())
+    }
+
+    /// The architectures of nodes with `os` that run every image: all, or the schedulable ones of them.
+    pub(super) fn on(&self, os: Os, all: bool) -> Architectures {
+        let running = self.running.of(os);
+        if all {
+            running
+        } else {
+            running.and(self.schedulable_set())
         }
-        let mut nodes = native.clone();
-        for (node, images) in self.settings.compatible_architectures.iter() {
-            if images.iter().any(|image| native.contains(image)) {
-                nodes.insert(node.clone());
-            }
+    }
+
+    /// The architectures of nodes with `os` that run every image natively.
+    pub(super) fn natively_on(&self, os: Os) -> Architectures {
+        self.native.of(os)
+    }
+
+    /// The architectures of nodes with `os` that run an image with these `platforms`.
+    pub(super) fn running(&self, platforms: &Platforms, os: Os) -> Architectures {
+        let running = self.nodes_for(platforms).1.of(os);
+        if self.selects {
+            running
+        } else {
+            running.and(self.schedulable_set())
         }
-        nodes.retain(|node| !self.within_schedulable || self.settings.is_schedulable(node));
-        nodes
     }
 
-    /// Whether nodes of `os` run every image on each of `architectures`.
-    pub(super) fn all_run_on(&self, os: &Os, architectures: &Architectures) -> bool {
-        let nodes = self.systems.iter().find(|(known, _)| known == os);
-        let nodes = nodes.and_then(|(_, nodes)| nodes.as_ref());
-        nodes.is_some_and(|nodes| architectures.iter().all(|name| nodes.contains(name)))
+    /// Those that run an image with these `platforms` natively.
+    pub(super) fn native(&self, platforms: &Platforms, os: Os) -> Architectures {
+        self.nodes_for(platforms).0.of(os)
     }
 
-    /// The operating systems in question.
-    pub(super) fn systems(&self) -> impl Iterator<Item = &Os> {
-        self.systems.iter().map(|(os, _)| os)
+    fn schedulable_set(&self) -> Architectures {
+        if self.settings.schedulable_architectures.is_empty() {
+            Architectures::all()
+        } else {
+            self.settings.schedulable_architectures
+        }
+    }
+
+    /// The operating systems that the Pod may be placed on.
+    pub(super) fn systems(&self) -> &[Os] {
+        &self.systems
     }
 
     /// The images whose platforms were read.
@@ -164,38 +246,112 @@ impl<'s> Candidates<'s> {
         listed
     }
 
+    /// The images whose platforms count as they did when they were read last, and why they couldn't be read.
+    pub(super) fn remembered(&self) -> &[(String, LookupFailure)] {
+        &self.remembered
+    }
+
+    /// How many images there was no time for.
+    pub(super) fn unfinished(&self) -> usize {
+        self.unfinished
+    }
+
+    /// The platforms of the images that are known, for a record.
+    pub fn platforms(&self) -> Vec<(String, Platforms)> {
+        let known = self.known.iter();
+        known
+            .map(|it| (it.image.clone(), it.platforms.clone()))
+            .collect()
+    }
+
     /// The images whose platforms couldn't be read, and why.
     pub(super) fn failed(&self) -> &[(String, LookupFailure)] {
         &self.failed
     }
 
     /// The schedulable architectures, if only they count.
-    pub(super) fn schedulable(&self) -> Option<&Architectures> {
-        let schedulable = &self.settings.schedulable_architectures;
-        (self.within_schedulable && !schedulable.is_empty()).then_some(schedulable)
+    pub(super) fn schedulable(&self) -> Option<Architectures> {
+        let schedulable = self.settings.schedulable_architectures;
+        (!self.selects && !schedulable.is_empty()).then_some(schedulable)
     }
 
-    /// The candidates on the operating system to place on: the first that has such nodes, one that the Pod admits if
-    /// there is one. `None` where no image's platforms are known.
-    pub(super) fn best(&self, constraints: &Constraints) -> Option<OsCandidates> {
-        let mut best: Option<OsCandidates> = None;
-        for (os, nodes) in &self.systems {
-            let architectures = nodes.clone()?;
-            let mut admitted = architectures.clone();
-            admitted.retain(|node| constraints.admits_platform(os, node));
-            let is_better = match &best {
-                None => true,
-                Some(best) if best.architectures.is_empty() => !architectures.is_empty(),
-                Some(best) => best.admitted.is_empty() && !admitted.is_empty(),
-            };
-            if is_better {
-                best = Some(OsCandidates {
-                    os: os.clone(),
-                    architectures,
-                    admitted,
-                });
+    /// Where each live term of the Pod is placed: on the first of its systems that it admits a candidate on. A term
+    /// without one takes the system of the first term that has one, and so matches nothing. `None` where no term has
+    /// one.
+    pub(super) fn placements(&self, pod: &PodContext<'_>) -> Option<Vec<TermPlacement>> {
+        let terms = &pod.constraints.terms;
+        let own = |term: &Term| {
+            let mut systems = systems_of(pod, term).into_iter();
+            systems.find_map(|os| {
+                let candidates = self.on(os, term.selects_architecture);
+                let has_one =
+                    term.systems.contains(os) && !candidates.and(term.architectures).is_empty();
+                has_one.then_some((os, candidates))
+            })
+        };
+        let (first, _) = terms.iter().find_map(own)?;
+        let placed = terms.iter().map(|term| {
+            let (os, candidates) = own(term).unwrap_or_else(|| {
+                let candidates = self.on(first, term.selects_architecture);
+                // An `In` mustn't be empty. The first term has a candidate there, whoever selected it.
+                let is_none = candidates.is_empty();
+                (first, self.on(first, is_none || term.selects_architecture))
+            });
+            TermPlacement {
+                index: term.index,
+                os,
+                candidates,
+                admitted: candidates.and(term.architectures),
+                admits_others: !term.architectures.is_within(candidates),
+                systems: term.systems,
+                names_hosts: term.names_hosts,
+                is_placed_by_labels: term.is_placed_by_labels,
             }
-        }
-        best
+        });
+        Some(placed.collect())
     }
+}
+
+/// Where a live term of a Pod is placed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TermPlacement {
+    /// Its index; `None` where the Pod has no required node affinity.
+    pub(super) index: Option<usize>,
+    /// The operating system.
+    pub(super) os: Os,
+    /// The architectures of nodes that run every image there.
+    pub(super) candidates: Architectures,
+    /// Those of them that the term admits.
+    pub(super) admitted: Architectures,
+    /// Whether the term admits an architecture that is no candidate.
+    pub(super) admits_others: bool,
+    /// The operating systems that the term admits.
+    pub(super) systems: Systems,
+    /// Whether it names its nodes.
+    pub(super) names_hosts: bool,
+    /// Whether something but architecture, operating system and topology narrows its nodes down.
+    pub(super) is_placed_by_labels: bool,
+}
+
+/// The operating systems that a term may be placed on, in order of preference: `spec.os.name`, else those of the cluster
+/// that it admits; where it admits none of these, those it names itself.
+fn systems_of(pod: &PodContext<'_>, term: &Term) -> Vec<Os> {
+    if let Some(os) = pod.constraints.pod_os {
+        return vec![os];
+    }
+    let cluster = pod.settings.operating_systems.as_slice().iter().copied();
+    let admitted: Vec<Os> = cluster.filter(|os| term.systems.contains(*os)).collect();
+    if admitted.is_empty() && term.names_systems {
+        term.systems.iter().collect()
+    } else {
+        admitted
+    }
+}
+
+/// The architectures in messages.
+pub(super) fn names(architectures: Architectures) -> Vec<String> {
+    architectures
+        .iter()
+        .map(|name: Architecture| name.to_string())
+        .collect()
 }

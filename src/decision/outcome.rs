@@ -15,8 +15,8 @@ use crate::{
 pub enum Outcome {
     /// The Pod (template) is placed.
     Placed {
-        /// Where to.
-        on: Nodes,
+        /// Where to; `None` where it admits nothing else already.
+        on: Option<Nodes>,
         /// The weighted preferences beside that.
         preferred: Vec<(Architecture, Weight)>,
         /// The operating system that is required, too.
@@ -55,12 +55,17 @@ impl fmt::Display for Outcome {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Placed { on, preferred, os } => {
-                on.fmt(formatter)?;
+                let mut separator = "";
+                if let Some(on) = on {
+                    on.fmt(formatter)?;
+                    separator = " ";
+                }
                 for (architecture, Weight(weight)) in preferred {
-                    write!(formatter, " preferred={architecture}:{weight}")?;
+                    write!(formatter, "{separator}preferred={architecture}:{weight}")?;
+                    separator = " ";
                 }
                 match os {
-                    Some(os) => write!(formatter, " os={os}"),
+                    Some(os) => write!(formatter, "{separator}os={os}"),
                     None => Ok(()),
                 }
             }
@@ -90,7 +95,7 @@ impl fmt::Display for Nodes {
         match self {
             Self::Selector(architecture) => write!(formatter, "nodeSelector={architecture}"),
             Self::Affinity(architectures) => {
-                let architectures = join_with(",", architectures);
+                let architectures = join_with(",", architectures.iter());
                 write!(formatter, "nodeAffinity={architectures}")
             }
         }

@@ -2,123 +2,141 @@
 //!
 //! Design, section 7.
 
-use super::{candidates::OsCandidates, warning::Warning};
+use super::warning::{LabelReason, Warning};
 use crate::{
     platform::{Architecture, Architectures},
-    pod::{Dimension, PodContext},
+    pod::PodContext,
     settings::{PreferenceEnforcement, Weight},
     text::one_line,
 };
 
+/// Where a Pod may land, as far as a preference is concerned.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choice {
+    /// The architectures of nodes that the Pod may land on.
+    pub(super) remaining: Architectures,
+    /// Those that run every image natively.
+    pub(super) native: Architectures,
+    /// Those that every live term admits: a pin to another one would cut a term off.
+    pub(super) in_every_term: Architectures,
+    /// The architectures of nodes that run every image, whatever the Pod admits.
+    pub(super) supported: Architectures,
+    /// Whether the Pod is bound to nodes by their names.
+    pub(super) names_hosts: bool,
+    /// Whether something but the node's platform decides where the Pod lands, so that a pin might leave it no node.
+    pub(super) is_placed_elsewhere: bool,
+}
+
+/// What is preferred.
+#[derive(Debug, Default)]
+pub(super) struct Preference {
+    /// The architecture to pin the Pod to.
+    pub(super) pin: Option<Architecture>,
+    /// The weights of what is asked for softly.
+    pub(super) weights: Vec<(Architecture, Weight)>,
+}
+
 /// Whose preference counts.
-#[derive(Debug)]
-pub(super) enum Preference {
-    /// Nobody's: the Pod has to run on every node that can, or says itself what it prefers.
-    Nothing,
-    /// That of the Pod's label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// The Pod's label.
     Label(Architecture),
-    /// That of the settings.
-    Default,
+    /// The settings.
+    Settings,
 }
 
 impl Preference {
-    /// The preference for a Pod: that of its label, else its own soft affinity, else the settings'. A label that names no
-    /// architecture that counts is warned of.
-    pub(super) fn of(pod: &PodContext<'_>, warnings: &mut Vec<Warning>) -> Self {
-        let settings = pod.settings;
-        if pod.runs_everywhere {
-            return Self::Nothing;
+    /// The preference for a Pod that has this `choice`. What can't be followed of its label is warned of.
+    pub(super) fn of(pod: &PodContext<'_>, choice: Choice, warnings: &mut Vec<Warning>) -> Self {
+        // A Pod that is bound to a node by its name has no choice, and one of a DaemonSet runs on every node that can.
+        if pod.object.runs_everywhere || choice.names_hosts {
+            return Self::default();
         }
+        let Some(source) = Source::of(pod, warnings) else {
+            return Self::default();
+        };
+        let settings = pod.settings;
+        // Emulation is for what has nothing better.
+        let counts = if choice.native.is_empty() {
+            choice.remaining
+        } else {
+            choice.native
+        };
+        let preferred = match source {
+            Source::Label(architecture) => Some(architecture),
+            Source::Settings => settings.preferred_architecture,
+        };
+        let followed = preferred.filter(|architecture| counts.contains(*architecture));
+        if let (Source::Label(architecture), None) = (source, followed) {
+            warnings.push(not_followed(pod, architecture, choice));
+        }
+        let is_soft = settings.preference_enforcement == PreferenceEnforcement::Preferred;
+        if let (false, Some(architecture)) = (is_soft, followed)
+            && !choice.is_placed_elsewhere
+            && choice.in_every_term.contains(architecture)
+        {
+            return Self {
+                pin: Some(architecture),
+                weights: Vec::new(),
+            };
+        }
+        let mut weights: Vec<(Architecture, Weight)> = match source {
+            Source::Settings if is_soft && !settings.architecture_weights.is_empty() => {
+                settings.architecture_weights.iter().copied().collect()
+            }
+            _ => followed.map(fully).into_iter().collect(),
+        };
+        weights.retain(|(architecture, _)| counts.contains(*architecture));
+        let wishes = preferred.is_some() || !settings.architecture_weights.is_empty();
+        if weights.is_empty() && source == Source::Settings && wishes && counts != choice.remaining
+        {
+            weights = counts.iter().map(fully).collect();
+        }
+        Self { pin: None, weights }
+    }
+}
+
+fn fully(architecture: Architecture) -> (Architecture, Weight) {
+    (architecture, Weight::FULL)
+}
+
+impl Source {
+    /// Whose preference counts: the Pod's label, else its own soft affinity and its own selection, for which there is
+    /// none, else the settings. A label that names no architecture that counts is warned of.
+    fn of(pod: &PodContext<'_>, warnings: &mut Vec<Warning>) -> Option<Self> {
+        let settings = pod.settings;
         if let Some(text) = &pod.preferred_label {
             let named = Architecture::parse(text);
-            match named.filter(|label| settings.is_schedulable(label)) {
-                Some(architecture) => return Self::Label(architecture),
+            match named.filter(|label| settings.is_schedulable(*label)) {
+                Some(architecture) => return Some(Self::Label(architecture)),
                 None => warnings.push(Warning::LabelIgnored {
                     key: settings.preferred_architecture_label.as_str().to_owned(),
                     value: one_line(text),
-                    schedulable: settings.schedulable_architectures.clone(),
+                    schedulable: settings.schedulable_architectures,
                 }),
             }
         }
-        if pod.constraints.prefers_architecture() {
-            Self::Nothing
+        let has_its_own =
+            pod.constraints.prefers_architecture || pod.constraints.selects_architecture;
+        (!has_its_own).then_some(Self::Settings)
+    }
+}
+
+fn not_followed(pod: &PodContext<'_>, architecture: Architecture, choice: Choice) -> Warning {
+    Warning::LabelNotFollowed {
+        key: pod
+            .settings
+            .preferred_architecture_label
+            .as_str()
+            .to_owned(),
+        architecture,
+        reason: if choice.remaining.contains(architecture) {
+            LabelReason::OnlyEmulated
+        } else if choice.supported.contains(architecture) {
+            LabelReason::OwnAffinity
         } else {
-            Self::Default
-        }
-    }
-
-    /// The architecture to pin the Pod to, if there is one: with enforcement `required`, where the preferred one runs
-    /// every image and no term of the Pod's own affinity would be cut off.
-    pub(super) fn pin(
-        &self,
-        pod: &PodContext<'_>,
-        candidates: &OsCandidates,
-        warnings: &mut Vec<Warning>,
-    ) -> Option<Architecture> {
-        if pod.settings.preference_enforcement != PreferenceEnforcement::Required {
-            return None;
-        }
-        let architecture = match self {
-            Self::Nothing => return None,
-            Self::Label(architecture) => architecture,
-            Self::Default => pod.settings.preferred_architecture.as_ref()?,
-        };
-        let admitted = &candidates.admitted;
-        let cuts_no_term_off = !pod.constraints.selects_in_a_term(Dimension::Architecture)
-            && pod
-                .constraints
-                .every_live_term_admits(&candidates.os, admitted, architecture);
-        if admitted.contains(architecture) && cuts_no_term_off {
-            return Some(architecture.clone());
-        }
-        self.warn(pod, candidates, warnings);
-        None
-    }
-
-    /// The weights of the soft preferences: with enforcement `preferred`.
-    pub(super) fn weights(
-        &self,
-        pod: &PodContext<'_>,
-        candidates: &OsCandidates,
-        warnings: &mut Vec<Warning>,
-    ) -> Vec<(Architecture, Weight)> {
-        let settings = pod.settings;
-        if settings.preference_enforcement != PreferenceEnforcement::Preferred {
-            return Vec::new();
-        }
-        let admitted = &candidates.admitted;
-        let fully = |architecture: &Architecture| (architecture.clone(), Weight::FULL);
-        let mut weights: Vec<(Architecture, Weight)> = match self {
-            Self::Nothing => Vec::new(),
-            Self::Label(architecture) => {
-                if !admitted.contains(architecture) {
-                    self.warn(pod, candidates, warnings);
-                }
-                vec![fully(architecture)]
-            }
-            Self::Default if settings.architecture_weights.is_empty() => {
-                settings.preferred_architecture.iter().map(fully).collect()
-            }
-            Self::Default => settings.architecture_weights.iter().cloned().collect(),
-        };
-        weights.retain(|(architecture, _)| admitted.contains(architecture));
-        weights
-    }
-
-    /// Warns of a label that can't be followed.
-    fn warn(&self, pod: &PodContext<'_>, candidates: &OsCandidates, warnings: &mut Vec<Warning>) {
-        let Self::Label(architecture) = self else {
-            return;
-        };
-        warnings.push(Warning::LabelNotFollowed {
-            key: pod
-                .settings
-                .preferred_architecture_label
-                .as_str()
-                .to_owned(),
-            architecture: architecture.clone(),
-            is_by_affinity: candidates.architectures.contains(architecture),
-            placed_on: Architectures::clone(&candidates.admitted),
-        });
+            LabelReason::Unsupported
+        },
+        placed_on: choice.remaining,
     }
 }

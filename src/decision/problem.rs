@@ -19,6 +19,13 @@ const MOST_PLATFORMS: usize = 12;
 pub enum Problem {
     /// The platforms of these images can't be read.
     UnreadableImages(Vec<(String, LookupFailure)>),
+    /// Time ran out before every image was read. Trying again goes on from there.
+    Unfinished {
+        /// How many were read.
+        read: usize,
+        /// How many there are.
+        of: usize,
+    },
     /// An image doesn't say which operating system it needs. Design, section 9.
     NoOperatingSystem(String),
     /// An image lacks required architectures. Design, section 9.
@@ -43,6 +50,8 @@ pub enum Problem {
     UnsupportedSelection {
         /// The architectures that the Pod names.
         selected: SortedSet<String>,
+        /// Whether the Pod comes with the placement of its template.
+        is_of_template: bool,
         /// The operating system.
         os: Os,
         /// The images that the selection excludes.
@@ -76,13 +85,17 @@ impl fmt::Display for Problem {
                     "cannot tell which platforms these images support: {images}"
                 )
             }
+            Self::Unfinished { read, of } => write!(
+                formatter,
+                "{read} of {of} images were read in time; trying again goes on from there"
+            ),
             Self::NoOperatingSystem(image) => write!(
                 formatter,
                 "{} doesn't say which operating system it needs",
                 shown(image)
             ),
             Self::MissingArchitectures { image, missing, os } => {
-                let missing = join(missing);
+                let missing = join(missing.iter());
                 write!(formatter, "{image} doesn't support {missing} on {os}")
             }
             Self::NoCommonArchitecture {
@@ -98,11 +111,14 @@ impl fmt::Display for Problem {
             ),
             Self::UnsupportedSelection {
                 selected,
+                is_of_template,
                 os,
                 images,
                 schedulable,
             } => {
-                if selected.is_empty() {
+                if *is_of_template {
+                    formatter.write_str("the placement of the Pod's template excludes")?;
+                } else if selected.is_empty() {
                     formatter.write_str("the Pod's node affinity excludes")?;
                 } else {
                     let selected = join(selected);
@@ -126,7 +142,7 @@ impl fmt::Display for Within<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Some(schedulable) => {
-                let schedulable = join(schedulable);
+                let schedulable = join(schedulable.iter());
                 write!(formatter, "; schedulable architectures: {schedulable}")
             }
             None => Ok(()),

@@ -26,6 +26,22 @@ pub enum Warning {
         /// What it counts as; `None` where it is ignored.
         counted_as: Option<Architecture>,
     },
+    /// The platforms of an image couldn't be read now, and those that were known before count.
+    RememberedImage {
+        /// The image.
+        image: String,
+        /// Why it couldn't be read.
+        failure: LookupFailure,
+    },
+    /// Time ran out before every image of a template was read, and its Pods are judged as they come.
+    Unfinished {
+        /// How many images were read.
+        read: usize,
+        /// How many there are.
+        of: usize,
+    },
+    /// The record of what was added is too long to be written.
+    RecordTooLong,
     /// The Pod's label names no architecture that counts.
     LabelIgnored {
         /// The label's key.
@@ -41,11 +57,39 @@ pub enum Warning {
         key: String,
         /// The architecture.
         architecture: Architecture,
-        /// Whether the Pod's own affinity is the reason, and not its images.
-        is_by_affinity: bool,
+        /// Why it can't.
+        reason: LabelReason,
         /// Where it is placed instead.
         placed_on: Architectures,
     },
+    /// A label of `matchNodeLabels` that no node can match which the Pod admits.
+    LabelExcluded {
+        /// The label's key.
+        key: String,
+        /// Its value.
+        value: String,
+    },
+}
+
+/// Why a Pod isn't placed on the architecture that its label names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LabelReason {
+    /// Not every image supports it.
+    Unsupported,
+    /// The Pod's own affinity excludes it.
+    OwnAffinity,
+    /// Its nodes run the images only by emulation, and others run them natively.
+    OnlyEmulated,
+}
+
+impl fmt::Display for LabelReason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Unsupported => "not every image supports it",
+            Self::OwnAffinity => "the Pod's own affinity decides otherwise",
+            Self::OnlyEmulated => "other nodes run every image natively",
+        })
+    }
 }
 
 /// How much a warning matters.
@@ -69,8 +113,13 @@ impl Warning {
     pub(super) fn importance(&self) -> Importance {
         match self {
             Self::Problem(_) => Importance::Placement,
-            Self::UnreadableImage { .. } => Importance::Lookup,
-            Self::LabelIgnored { .. } | Self::LabelNotFollowed { .. } => Importance::Wish,
+            Self::UnreadableImage { .. }
+            | Self::RememberedImage { .. }
+            | Self::Unfinished { .. }
+            | Self::RecordTooLong => Importance::Lookup,
+            Self::LabelIgnored { .. }
+            | Self::LabelNotFollowed { .. }
+            | Self::LabelExcluded { .. } => Importance::Wish,
         }
     }
 }
@@ -95,6 +144,20 @@ impl fmt::Display for Warning {
                     None => write!(formatter, "image {image} ignored: {failure}"),
                 }
             }
+            Self::RememberedImage { image, failure } => {
+                let image = elide_middle(image, LONGEST_IMAGE);
+                write!(
+                    formatter,
+                    "image {image} counted as when it was read last: {failure}"
+                )
+            }
+            Self::Unfinished { read, of } => write!(
+                formatter,
+                "{read} of {of} images were read in time: not placed, its Pods are judged as they come"
+            ),
+            Self::RecordTooLong => formatter.write_str(
+                "what was added is too much for a record: later changes won't take it back",
+            ),
             Self::LabelIgnored {
                 key,
                 value,
@@ -104,26 +167,23 @@ impl fmt::Display for Warning {
                 if schedulable.is_empty() {
                     formatter.write_str("an architecture")
                 } else {
-                    write!(formatter, "one of {}", join(schedulable))
+                    write!(formatter, "one of {}", join(schedulable.iter()))
                 }
             }
             Self::LabelNotFollowed {
                 key,
                 architecture,
-                is_by_affinity,
+                reason,
                 placed_on,
-            } => {
-                let reason = if *is_by_affinity {
-                    "the Pod's own affinity decides otherwise"
-                } else {
-                    "not every image supports it"
-                };
-                write!(
-                    formatter,
-                    "label {key}={architecture} not followed: {reason} (placed on {})",
-                    join(placed_on)
-                )
-            }
+            } => write!(
+                formatter,
+                "label {key}={architecture} not followed: {reason} (placed on {})",
+                join(placed_on.iter())
+            ),
+            Self::LabelExcluded { key, value } => write!(
+                formatter,
+                "label {key}={value} not matched: the Pod's own node affinity excludes such nodes"
+            ),
         }
     }
 }

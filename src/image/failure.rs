@@ -19,6 +19,12 @@ pub enum LookupFailure {
     /// The manifest is that of a Helm chart or another artifact.
     #[error("not a container image ({0})")]
     NotAContainerImage(String),
+    /// The settings list the registries that may be asked, and this one isn't among them.
+    #[error("registry {0} is not in the policy's registries")]
+    RegistryNotListed(String),
+    /// The config names an operating system or an architecture that no node has.
+    #[error("its config names no known platform but {0}")]
+    UnknownPlatform(String),
     /// The config of the image gives no architecture.
     #[error("its config names no architecture")]
     NoArchitecture,
@@ -30,7 +36,15 @@ pub enum LookupFailure {
     BudgetSpent(u32),
 }
 
+/// The longest media type that is shown.
+const LONGEST_MEDIA_TYPE: usize = 80;
+
 impl LookupFailure {
+    /// That an image is none but something of this media type.
+    pub(super) fn not_a_container_image(media_type: &str) -> Self {
+        Self::NotAContainerImage(elide_end(one_line(media_type), LONGEST_MEDIA_TYPE))
+    }
+
     /// The failure that a host's error text means: its innermost cause, on one line, without stack traces.
     ///
     /// Hosts print errors with their causes, `Caused by:` and a list, innermost last, and may add a backtrace.

@@ -7,7 +7,10 @@ use std::borrow::Cow;
 
 use node_architecture_json::{Json, JsonType};
 
-use crate::platform::{Architecture, Os, Platform};
+use crate::{
+    platform::{Architecture, Os, Platform},
+    text::{elide_end, one_line},
+};
 
 /// Annotations by which BuildKit marks the entry of an attestation.
 const ATTESTATION_ANNOTATIONS: [&str; 2] =
@@ -17,6 +20,9 @@ const INDEX_TYPES: [&str; 2] = [
     "application/vnd.oci.image.index.v1+json",
     "application/vnd.docker.distribution.manifest.list.v2+json",
 ];
+/// Media types of configs that runtimes accept, and that have an operating system and an architecture if they are those
+/// of an image.
+const OTHER_CONFIG_TYPES: [&str; 3] = ["application/octet-stream", "text/html", "application/json"];
 /// Media types of configs that have an operating system and an architecture: containers and WebAssembly modules.
 const CONFIG_TYPES: [&str; 3] = [
     "application/vnd.oci.image.config.v1+json",
@@ -33,6 +39,8 @@ const MANIFEST_TYPES: [&str; 2] = [
 const OLM_BUNDLE_LABEL: &str = "operators.operatorframework.io.bundle.mediatype.v1";
 /// What tells a platform, in an index entry and in a config.
 const PLATFORM_KEYS: [&str; 3] = ["os", "architecture", "variant"];
+/// The longest name that is shown which isn't known.
+const LONGEST_WORD: usize = 40;
 /// The longest variant that is shown.
 const LONGEST_VARIANT: usize = 16;
 
@@ -41,8 +49,9 @@ const LONGEST_VARIANT: usize = 16;
 pub(super) enum Manifest {
     /// An index, without its attestations.
     Index(Vec<Entry>),
-    /// The manifest of an image, whose config has the platform.
-    Image,
+    /// The manifest of an image, whose config has the platform. One whose config is of another media type than that of
+    /// images, here, may be that of something else.
+    Image(Option<String>),
     /// The manifest of something else, by the media type of its config.
     Artifact(String),
 }
@@ -91,11 +100,13 @@ impl Manifest {
         if let Some(config) = config.filter(|config| config.json_type() == JsonType::Object) {
             let config_type = config.get("mediaType").and_then(Json::as_str);
             let config_type = config_type.unwrap_or_default();
-            let is_image = config_type.is_empty() || CONFIG_TYPES.contains(&config_type.as_ref());
-            return Some(if is_image {
-                Self::Image
-            } else {
-                Self::Artifact(config_type.into_owned())
+            return Some(match &*config_type {
+                "" => Self::Image(None),
+                known if CONFIG_TYPES.contains(&known) => Self::Image(None),
+                other if OTHER_CONFIG_TYPES.contains(&other) => {
+                    Self::Image(Some(config_type.into_owned()))
+                }
+                _ => Self::Artifact(config_type.into_owned()),
             });
         }
         let artifact_type = artifact_type.and_then(Json::as_str).or(media_type);
@@ -123,18 +134,13 @@ impl Entry {
         {
             return None;
         }
-        if let Some(platform) = platform {
-            let [os, architecture, variant] = platform.pick(PLATFORM_KEYS);
-            let is_unknown = |name: Option<Json<'_>>| {
-                let name = name.and_then(Json::as_str);
-                name.is_some_and(|name| name.eq_ignore_ascii_case("unknown"))
-            };
-            if is_unknown(os) || is_unknown(architecture) {
-                return None;
-            }
-            if let Some(platform) = platform_of([os, architecture, variant]) {
-                return Some(Self::Platform(platform));
-            }
+        // An entry with another word than a known one can be no platform of the image: `unknown`, most often.
+        match platform.map_or(Named::Nothing, |platform| {
+            named(platform.pick(PLATFORM_KEYS))
+        }) {
+            Named::Platform(platform) => return Some(Self::Platform(platform)),
+            Named::Unknown(_) => return None,
+            Named::Nothing => {}
         }
         let media_type = media_type.and_then(Json::as_str);
         let kind = if is_one_of(&media_type, &INDEX_TYPES) {
@@ -161,6 +167,8 @@ pub(super) enum Config {
     Platform(Platform),
     /// It names no architecture.
     NoArchitecture,
+    /// It names an operating system or an architecture that no node has.
+    UnknownPlatform(String),
     /// It is that of a bundle of the Operator Lifecycle Manager: files, and nothing that runs.
     OlmBundle,
 }
@@ -178,14 +186,44 @@ pub(super) fn config_of(answer: &[u8]) -> Option<Config> {
     if labels.is_some_and(|labels| labels.get(OLM_BUNDLE_LABEL).is_some()) {
         return Some(Config::OlmBundle);
     }
-    let platform = platform_of([os, architecture, variant]);
-    Some(platform.map_or(Config::NoArchitecture, Config::Platform))
+    Some(match named([os, architecture, variant]) {
+        Named::Platform(platform) => Config::Platform(platform),
+        Named::Unknown(word) => Config::UnknownPlatform(word),
+        Named::Nothing => Config::NoArchitecture,
+    })
 }
 
-/// The platform that the values of [`PLATFORM_KEYS`] tell; `None` without an architecture.
-fn platform_of([os, architecture, variant]: [Option<Json<'_>>; 3]) -> Option<Platform> {
-    let architecture = Architecture::parse(&architecture?.as_str()?)?;
-    let os = os.and_then(Json::as_str).and_then(|os| Os::parse(&os));
+/// What the values of [`PLATFORM_KEYS`] tell.
+enum Named {
+    /// A platform.
+    Platform(Platform),
+    /// A word that is no known name.
+    Unknown(String),
+    /// No architecture.
+    Nothing,
+}
+
+fn named([os, architecture, variant]: [Option<Json<'_>>; 3]) -> Named {
+    let text = |json: Option<Json<'_>>| {
+        let text = json.and_then(Json::as_str).unwrap_or_default();
+        elide_end(one_line(&text), LONGEST_WORD)
+    };
+    let (os, architecture) = (text(os), text(architecture));
+    if architecture.is_empty() {
+        // An entry for an unknown system has no platform either.
+        return if os.eq_ignore_ascii_case("unknown") {
+            Named::Unknown(os)
+        } else {
+            Named::Nothing
+        };
+    }
+    let Some(architecture) = Architecture::parse(&architecture) else {
+        return Named::Unknown(architecture);
+    };
+    let known_os = Os::parse(&os);
+    if known_os.is_none() && !os.is_empty() {
+        return Named::Unknown(os);
+    }
     let variant = variant
         .and_then(Json::as_str)
         .filter(|variant| {
@@ -193,8 +231,8 @@ fn platform_of([os, architecture, variant]: [Option<Json<'_>>; 3]) -> Option<Pla
                 && variant.bytes().all(|byte| byte.is_ascii_alphanumeric())
         })
         .map(|variant| variant.to_ascii_lowercase());
-    Some(Platform {
-        os,
+    Named::Platform(Platform {
+        os: known_os,
         architecture,
         variant,
     })

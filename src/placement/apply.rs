@@ -2,90 +2,103 @@
 
 use node_architecture_json::{Draft, DraftObject};
 
-use super::{
-    json::{
-        ANNOTATION, EXPRESSIONS, PREFERRED, PREFERRED_PATH, REQUIRED, REQUIRED_PATH, TERMS,
-        preference_json, requirement_json, term_path, toleration_json,
-    },
-    record::PlacementRecord,
+use super::json::{
+    ANNOTATION, EXPRESSIONS, PREFERRED, REQUIRED, TERMS, hash_of_rest, preference_json,
+    requirement_json, toleration_json,
 };
 use crate::decision::{Placement, Requirement};
 
-/// Adds `placement` to the Pod (template), and the record of it where `annotate` is set.
+/// What was added, as a record has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Additions {
+    /// Labels in the node selector.
+    pub node_selector: Vec<(String, String)>,
+    /// Required terms: the hash of each without ours, and the list of ours, as JSON.
+    pub terms: Vec<(String, String)>,
+    /// Terms of the preferred node affinity, as JSON.
+    pub preferences: Vec<String>,
+    /// Tolerations, as JSON.
+    pub tolerations: Vec<String>,
+}
+
+/// Adds `placement` to the Pod (template).
 ///
 /// `None` where a field on the way has another type than the API gives it, which a Pod that was read has nowhere.
-pub fn apply(template: &mut Draft<'_>, placement: &Placement, annotate: bool) -> Option<()> {
+pub fn apply(template: &mut Draft<'_>, placement: &Placement) -> Option<Additions> {
+    let mut added = Additions::default();
     if placement.is_empty() {
-        return Some(());
+        return Some(added);
     }
-    let template = template.as_object_mut()?;
-    let mut record = PlacementRecord::default();
-    let spec = record.object(template, "spec", "spec")?;
-
+    let spec = template.as_object_mut()?.object("spec")?;
     if !placement.node_selector.is_empty() {
-        let node_selector = record.object(spec, "nodeSelector", "spec.nodeSelector")?;
+        let node_selector = spec.object("nodeSelector")?;
         for (key, value) in &placement.node_selector {
             node_selector.set(key, value.as_str());
         }
-        record.node_selector = placement.node_selector.clone();
+        added.node_selector = placement.node_selector.clone();
     }
     if !placement.requirements.is_empty() || !placement.preferences.is_empty() {
-        let affinity = record.object(spec, "affinity", "spec.affinity")?;
-        let node_affinity =
-            record.object(affinity, "nodeAffinity", "spec.affinity.nodeAffinity")?;
-        require(&mut record, node_affinity, &placement.requirements)?;
+        let node_affinity = spec.object("affinity")?.object("nodeAffinity")?;
+        added.terms = require(node_affinity, &placement.requirements)?;
         if !placement.preferences.is_empty() {
-            let soft = record.array(node_affinity, PREFERRED, PREFERRED_PATH)?;
+            let soft = node_affinity.array(PREFERRED)?;
             for preference in &placement.preferences {
-                let added = Draft::from(preference_json(preference));
-                record.preferences.push(added.to_string());
-                soft.push(added);
+                let preference = Draft::from(preference_json(preference));
+                added.preferences.push(preference.to_string());
+                soft.push(preference);
             }
         }
     }
     if !placement.tolerations.is_empty() {
-        let tolerations = record.array(spec, "tolerations", "spec.tolerations")?;
+        let tolerations = spec.array("tolerations")?;
         for toleration in &placement.tolerations {
-            let added = Draft::from(toleration_json(toleration));
-            record.tolerations.push(added.to_string());
-            tolerations.push(added);
+            let toleration = Draft::from(toleration_json(toleration));
+            added.tolerations.push(toleration.to_string());
+            tolerations.push(toleration);
         }
     }
-    if annotate {
-        let metadata = record.object(template, "metadata", "metadata")?;
-        let annotations = record.object(metadata, "annotations", "metadata.annotations")?;
-        annotations.set(ANNOTATION, record.to_annotation().as_str());
-    }
-    Some(())
+    Some(added)
 }
 
 /// ANDs the requirements into their terms: required terms are ORed, so that a term of our own would loosen what the Pod
-/// asks for.
+/// asks for. The hash of each term without ours, and the list of ours.
 fn require(
-    record: &mut PlacementRecord,
     node_affinity: &mut DraftObject<'_>,
     requirements: &[Requirement],
-) -> Option<()> {
+) -> Option<Vec<(String, String)>> {
     if requirements.is_empty() {
-        return Some(());
+        return Some(Vec::new());
     }
-    let required = record.object(node_affinity, REQUIRED, REQUIRED_PATH)?;
-    if record.has_made(REQUIRED_PATH) {
+    let required = node_affinity.object(REQUIRED)?;
+    let makes_a_term = requirements.iter().all(|it| it.terms.is_empty());
+    if makes_a_term {
         required.set(TERMS, Draft::Array(vec![Draft::object()]));
     }
+    let terms = required.array(TERMS)?;
+    let mut ours: Vec<Vec<Draft<'_>>> = vec![Vec::new(); terms.len()];
     for Requirement { requirement, terms } in requirements {
-        let indices = terms.clone().unwrap_or_else(|| vec![0]);
-        for index in &indices {
-            let terms = required.get_array_mut(TERMS)?;
-            let Some(term) = terms.get_mut(*index) else {
-                continue;
-            };
-            record
-                .array(term.as_object_mut()?, EXPRESSIONS, &term_path(*index))?
+        let made = [0];
+        let indices: &[usize] = if makes_a_term { &made } else { terms };
+        for index in indices {
+            ours.get_mut(*index)?
                 .push(requirement_json(requirement).into());
         }
-        let added = Draft::from(requirement_json(requirement)).to_string();
-        record.requirements.push((added, indices));
     }
+    let mut added = Vec::new();
+    for (term, ours) in terms.iter_mut().zip(ours) {
+        if ours.is_empty() {
+            continue;
+        }
+        let rest = hash_of_rest(term.clone());
+        added.push((rest, Draft::Array(ours.clone()).to_string()));
+        term.as_object_mut()?.array(EXPRESSIONS)?.extend(ours);
+    }
+    Some(added)
+}
+
+/// Writes `text` as the annotation of the Pod (template).
+pub fn annotate(template: &mut Draft<'_>, text: &str) -> Option<()> {
+    let metadata = template.as_object_mut()?.object("metadata")?;
+    metadata.object("annotations")?.set(ANNOTATION, text);
     Some(())
 }

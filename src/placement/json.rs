@@ -3,22 +3,13 @@
 use k8s_openapi::api::core::v1::{NodeSelectorRequirement, PreferredSchedulingTerm, Toleration};
 use node_architecture_json::{Draft, DraftObject};
 
-/// The annotation of the Pod (template) that records what was added.
+/// The annotation of a placement: the record of what was added to a template, and a sentence about it in a Pod.
 pub const ANNOTATION: &str = "node-architecture-policy/placement";
-
-/// The paths of what may have to be made.
-pub(super) const REQUIRED_PATH: &str = "spec.affinity.nodeAffinity.required";
-pub(super) const PREFERRED_PATH: &str = "spec.affinity.nodeAffinity.preferred";
 
 pub(super) const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 pub(super) const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 pub(super) const TERMS: &str = "nodeSelectorTerms";
 pub(super) const EXPRESSIONS: &str = "matchExpressions";
-
-/// The path of the requirements of a required term.
-pub(super) fn term_path(index: usize) -> String {
-    format!("{REQUIRED_PATH}.{index}.{EXPRESSIONS}")
-}
 
 pub(super) fn requirement_json<'a>(requirement: &NodeSelectorRequirement) -> DraftObject<'a> {
     let values = requirement.values.iter().flatten().map(String::as_str);
@@ -46,4 +37,22 @@ pub(super) fn toleration_json<'a>(toleration: &Toleration) -> DraftObject<'a> {
         .with_some("value", toleration.value.as_deref())
         .with_some("effect", toleration.effect.as_deref())
         .with_some("tolerationSeconds", toleration.toleration_seconds)
+}
+
+/// FNV-1a, 64 bits, in hexadecimal digits: the same on every machine and in every release, unlike Rust's own.
+pub(super) fn hash(text: &str) -> String {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for byte in text.bytes() {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+    format!("{hash:016x}")
+}
+
+/// The hash of a required term that has no more of our requirements: whether its list of them is absent, `null` or
+/// empty then makes no difference.
+pub(super) fn hash_of_rest(mut rest: Draft<'_>) -> String {
+    if let Some(term) = rest.as_object_mut() {
+        term.remove_empty(EXPRESSIONS);
+    }
+    hash(&rest.canonical())
 }

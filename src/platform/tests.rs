@@ -21,6 +21,12 @@ use rstest::rstest;
 #[case::armv7("armv7l", "arm")]
 #[case::arm_with_variant("arm/v7", "arm")]
 #[case::power("ppc64el", "ppc64le")]
+#[case::docker_arm("arm32v7", "arm")]
+#[case::docker_arm64("arm64v8", "arm64")]
+#[case::armv8_in_32_bits("armv8l", "arm")]
+#[case::debian_mips("mips64el", "mips64le")]
+#[case::kernel_loong("loongarch64", "loong64")]
+#[case::wasm32("wasm32", "wasm")]
 #[case::riscv("riscv64", "riscv64")]
 #[case::loong("loong64", "loong64")]
 #[case::mips("mips64le", "mips64le")]
@@ -38,8 +44,9 @@ fn an_architecture_is_normalised(#[case] name: &str, #[case] expected: &str) {
 #[case::only_a_variant("/v7")]
 #[case::a_platform("linux/amd64")]
 #[case::no_variant_after_the_slash("arm64/")]
-#[case::too_long_for_a_label(&"a".repeat(64))]
-fn what_cannot_be_a_label_value_is_no_architecture(#[case] name: &str) {
+#[case::misspelt("amr64")]
+#[case::no_architecture("noarch")]
+fn what_no_table_knows_is_no_architecture(#[case] name: &str) {
     assert_eq!(Architecture::parse(name), None);
 }
 
@@ -58,4 +65,48 @@ fn a_platform_is_read_from_its_notation(#[case] text: &str, #[case] expected: Op
         Platform::parse(text).map(|platform| platform.to_string()),
         expected.map(str::to_owned)
     );
+}
+
+#[test]
+fn architectures_are_numbered_in_the_order_of_their_names() {
+    let mut sorted: Vec<&str> = Architecture::names().collect();
+    sorted.sort_unstable();
+    assert_eq!(Architecture::names().collect::<Vec<_>>(), sorted);
+    assert_eq!(
+        Architecture::names().count(),
+        usize::from(Architecture::COUNT)
+    );
+    assert_eq!(Os::names().count(), usize::from(Os::COUNT));
+    assert_eq!(Os::LINUX.as_str(), "linux");
+    for name in Architecture::names() {
+        assert_eq!(Architecture::of_label(name).unwrap().as_str(), name);
+        assert_eq!(Architecture::parse(name).unwrap().as_str(), name);
+    }
+}
+
+#[test]
+fn sets_of_values_know_that_there_are_others() {
+    let all = Architectures::all();
+    let two = Architectures::of_labels(["amd64", "arm64"].into_iter());
+    let odd = Architectures::of_labels(["amd64", "foo"].into_iter());
+    assert!(two.is_within(all) && !all.is_within(two) && !odd.is_within(two));
+    assert!(odd.and(two).is_within(two));
+    assert_eq!(
+        two.iter().map(Architecture::as_str).collect::<Vec<_>>(),
+        ["amd64", "arm64"]
+    );
+    assert_eq!(
+        two.minus(odd)
+            .iter()
+            .map(Architecture::as_str)
+            .collect::<Vec<_>>(),
+        ["arm64"]
+    );
+    assert!(
+        !two.without()
+            .contains(Architecture::parse("amd64").unwrap())
+    );
+    assert!(two.without().contains(Architecture::parse("arm").unwrap()));
+    assert!(!all.is_within(two.or(two.minus(odd))));
+    assert_eq!(two.len(), 2);
 }

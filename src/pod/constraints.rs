@@ -1,4 +1,4 @@
-//! What the Pod already says about the nodes it may land on, as far as architecture and operating system go.
+//! What the Pod already says about the nodes that it may land on.
 //!
 //! Design, section 5. Node matching follows the Kubernetes API reference: the node selector and the required node
 //! affinity both have to match; the terms of the affinity are ORed, the requirements within a term are ANDed, and a
@@ -8,265 +8,249 @@
 use k8s_openapi::api::core::v1::{NodeSelectorRequirement, NodeSelectorTerm};
 
 use crate::{
-    platform::{ARCHITECTURE_LABELS, Architecture, Architectures, OS_LABELS, Os},
+    platform::{ARCHITECTURE_LABELS, Architectures, Known, OS_LABELS, Os, Systems, Values},
     set::SortedSet,
 };
 
-/// What a node label tells: the two that placement is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dimension {
-    /// `kubernetes.io/arch` and its alias.
-    Architecture,
-    /// `kubernetes.io/os` and its alias.
-    Os,
+/// The node's name as a label.
+const HOSTNAME: &str = "kubernetes.io/hostname";
+/// Labels that say where a node is, and not which one: placement by them leaves every architecture possible, as far as
+/// anybody can tell.
+const TOPOLOGY_LABELS: [&str; 4] = [
+    "topology.kubernetes.io/zone",
+    "topology.kubernetes.io/region",
+    "failure-domain.beta.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region",
+];
+
+/// As many names of architectures as a message shows.
+const MOST_NAMES: usize = 32;
+
+/// The constraints of a Pod (template) on its nodes.
+#[derive(Clone, Debug)]
+pub struct NodeConstraints {
+    /// The live terms: those of the required node affinity that have a requirement and, together with the node
+    /// selector, admit some platform. A Pod without required node affinity has one, empty but live.
+    pub terms: Vec<Term>,
+    /// Whether the node selector has an architecture.
+    pub selector_has_architecture: bool,
+    /// Whether the Pod selects its architecture itself: its node selector does, or all of its live terms do.
+    pub selects_architecture: bool,
+    /// Whether the soft node affinity mentions the architecture.
+    pub prefers_architecture: bool,
+    /// `spec.os.name`.
+    pub pod_os: Option<Os>,
+    /// The architectures that the Pod names in its selections, in its own words, for messages; sorted, each once.
+    pub selected: SortedSet<String>,
 }
 
-impl Dimension {
-    /// The label keys of the dimension.
-    pub fn labels(self) -> &'static [&'static str; 2] {
-        match self {
-            Self::Architecture => &ARCHITECTURE_LABELS,
-            Self::Os => &OS_LABELS,
-        }
-    }
-
-    fn has(self, key: &str) -> bool {
-        self.labels().contains(&key)
-    }
+/// A live term, together with the node selector.
+#[derive(Clone, Debug)]
+pub struct Term {
+    /// Its index in the required node affinity; `None` where the Pod has none.
+    pub index: Option<usize>,
+    /// The architectures that it admits.
+    pub architectures: Architectures,
+    /// The operating systems that it admits.
+    pub systems: Systems,
+    /// Whether it selects its architecture: the node selector has one, or the term has an `In` on it.
+    pub selects_architecture: bool,
+    /// Whether it names its operating systems.
+    pub names_systems: bool,
+    /// Whether it names its nodes.
+    pub names_hosts: bool,
+    /// Whether something but architecture, operating system and topology narrows its nodes down.
+    pub is_placed_by_labels: bool,
 }
 
-/// Where a pod admits nodes of an operating system that it isn't placed on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OsGap {
-    /// The indices of the required terms that do; `None` where the pod has no required node affinity.
-    pub terms: Option<Vec<usize>>,
-    /// Whether all terms that can match do, so that a node selector closes the gap.
-    pub is_everywhere: bool,
-}
-
-/// The constraints of a pod (template) on its nodes.
-#[derive(Clone, Debug, Default)]
-pub struct Constraints {
-    node_selector: Vec<(String, String)>,
-    /// The required terms that can match a node, with their indices: an empty one matches none. `None` where the pod has
-    /// no required node affinity.
-    terms: Option<Vec<(usize, NodeSelectorTerm)>>,
-    soft_architecture: bool,
-    pod_os: Option<Os>,
-}
-
-impl Constraints {
-    /// The constraints that a pod's `spec.nodeSelector`, its `required` and `preferred` node affinity and its
+impl NodeConstraints {
+    /// The constraints that a Pod's `spec.nodeSelector`, its `required` and `preferred` node affinity and its
     /// `spec.os.name` make.
     pub fn new(
-        node_selector: Vec<(String, String)>,
-        required: Option<Vec<NodeSelectorTerm>>,
+        node_selector: &[(String, String)],
+        required: Option<&[NodeSelectorTerm]>,
         preferred: &[NodeSelectorTerm],
         pod_os: Option<Os>,
     ) -> Self {
-        let soft_architecture = preferred
-            .iter()
-            .flat_map(requirements)
-            .any(|requirement| Dimension::Architecture.has(&requirement.key));
-        let is_filled = |term: &NodeSelectorTerm| {
+        let selector_has = |labels: &[&str]| {
+            let mut keys = node_selector.iter();
+            keys.any(|(key, _)| labels.contains(&key.as_str()))
+        };
+        let selector_has_architecture = selector_has(&ARCHITECTURE_LABELS);
+        let selector_has_os = selector_has(&OS_LABELS);
+        let by_selector = Term {
+            index: None,
+            architectures: by_selector(node_selector, &ARCHITECTURE_LABELS),
+            systems: by_selector(node_selector, &OS_LABELS),
+            selects_architecture: selector_has_architecture,
+            names_systems: selector_has_os,
+            names_hosts: selector_has(&[HOSTNAME]),
+            is_placed_by_labels: node_selector.iter().any(|(key, _)| is_other(key)),
+        };
+        let mut filled = Vec::new();
+        for (index, term) in required.unwrap_or_default().iter().enumerate() {
             let lists = [&term.match_expressions, &term.match_fields];
-            lists
+            if lists
                 .iter()
                 .any(|list| list.as_ref().is_some_and(|list| !list.is_empty()))
-        };
-        let terms = required.map(|mut terms| {
-            let mut indexed: Vec<(usize, NodeSelectorTerm)> = terms.drain(..).enumerate().collect();
-            indexed.retain(|(_, term)| is_filled(term));
-            indexed
-        });
+            {
+                filled.push((index, term));
+            }
+        }
+        let mut terms = Vec::new();
+        for (index, term) in &filled {
+            let term = by_selector.and(*index, term);
+            if term.admits_some_platform() {
+                terms.push(term);
+            }
+        }
+        let selects_architecture = selector_has_architecture
+            || match terms.as_slice() {
+                [] => filled
+                    .iter()
+                    .any(|(_, term)| selects(term, &ARCHITECTURE_LABELS)),
+                live => live.iter().all(|term| term.selects_architecture),
+            };
+        if required.is_none() {
+            terms.push(by_selector);
+        }
+        let soft = preferred.iter().flat_map(requirements);
         Self {
-            node_selector,
+            selected: selected(node_selector, filled.iter().map(|(_, term)| *term)),
+            prefers_architecture: soft
+                .into_iter()
+                .any(|it| ARCHITECTURE_LABELS.contains(&it.key.as_str())),
             terms,
-            soft_architecture,
+            selector_has_architecture,
+            selects_architecture,
             pod_os,
         }
     }
+}
 
-    /// Whether the pod itself selects a value of `dimension`: by its node selector, or in every term that can match.
-    pub fn selects(&self, dimension: Dimension) -> bool {
-        let terms = self.terms();
-        self.node_selector_values(dimension).next().is_some()
-            || (!terms.is_empty() && terms.iter().all(|(_, term)| selects(term, dimension)))
+impl Term {
+    /// The term that is at `index`, together with the node selector that `self` is.
+    fn and(&self, index: usize, term: &NodeSelectorTerm) -> Self {
+        Self {
+            index: Some(index),
+            architectures: self.architectures.and(by_term(term, &ARCHITECTURE_LABELS)),
+            systems: self.systems.and(by_term(term, &OS_LABELS)),
+            selects_architecture: self.selects_architecture || selects(term, &ARCHITECTURE_LABELS),
+            names_systems: self.names_systems || selects(term, &OS_LABELS),
+            names_hosts: self.names_hosts || names_hosts(term),
+            is_placed_by_labels: self.is_placed_by_labels
+                || fields(term).next().is_some()
+                || requirements(term).any(|it| is_other(&it.key)),
+        }
     }
 
-    /// Whether some of the terms that can match select a value of `dimension`.
-    pub fn selects_in_a_term(&self, dimension: Dimension) -> bool {
-        self.terms()
+    fn admits_some_platform(&self) -> bool {
+        !self.architectures.is_empty() && !self.systems.is_empty()
+    }
+}
+
+/// Whether some of the `required` terms, if there are any, match nodes with the label `key` of this `value`.
+pub(super) fn admit_label(required: Option<&[NodeSelectorTerm]>, key: &str, value: &str) -> bool {
+    let admits = |term: &NodeSelectorTerm| {
+        requirements(term)
+            .filter(|requirement| requirement.key == key)
+            .all(|requirement| requirement_admits(requirement, value))
+    };
+    required.is_none_or(|terms| terms.iter().any(admits))
+}
+
+fn requirements(term: &NodeSelectorTerm) -> impl Iterator<Item = &NodeSelectorRequirement> {
+    term.match_expressions.iter().flatten()
+}
+
+fn fields(term: &NodeSelectorTerm) -> impl Iterator<Item = &NodeSelectorRequirement> {
+    term.match_fields.iter().flatten()
+}
+
+/// Whether the term names nodes, by their label or by the field of their name.
+fn names_hosts(term: &NodeSelectorTerm) -> bool {
+    let is_name =
+        |field: &NodeSelectorRequirement| field.key == "metadata.name" && field.operator == "In";
+    selects(term, &[HOSTNAME]) || fields(term).any(is_name)
+}
+
+/// Whether a label is about something but a node's platform and topology.
+fn is_other(key: &str) -> bool {
+    let known = [ARCHITECTURE_LABELS.as_slice(), &OS_LABELS, &TOPOLOGY_LABELS];
+    !known.iter().any(|labels| labels.contains(&key))
+}
+
+/// Whether the term names values of one of `labels`.
+fn selects(term: &NodeSelectorTerm, labels: &[&str]) -> bool {
+    requirements(term).any(|it| it.operator == "In" && labels.contains(&it.key.as_str()))
+}
+
+/// What the Pod names as its architectures.
+fn selected<'t>(
+    node_selector: &'t [(String, String)],
+    terms: impl Iterator<Item = &'t NodeSelectorTerm>,
+) -> SortedSet<String> {
+    let is_architecture = |key: &str| ARCHITECTURE_LABELS.contains(&key);
+    let mut names = SortedSet::default();
+    for (key, value) in node_selector {
+        if is_architecture(key) {
+            names.insert(value.clone());
+        }
+    }
+    for requirement in terms.flat_map(requirements) {
+        if requirement.operator == "In" && is_architecture(&requirement.key) {
+            let left = MOST_NAMES.saturating_sub(names.iter().len());
+            for value in requirement.values.iter().flatten().take(left) {
+                names.insert(value.clone());
+            }
+        }
+    }
+    names
+}
+
+/// The values of `labels` that the node selector admits.
+fn by_selector<T: Known>(node_selector: &[(String, String)], labels: &[&str]) -> Values<T> {
+    let mut admitted = Values::all();
+    for (key, value) in node_selector {
+        if labels.contains(&key.as_str()) {
+            admitted = admitted.and(Values::of_labels([value.as_str()].into_iter()));
+        }
+    }
+    admitted
+}
+
+/// The values of `labels` that the term admits.
+fn by_term<T: Known>(term: &NodeSelectorTerm, labels: &[&str]) -> Values<T> {
+    let mut admitted = Values::all();
+    for requirement in requirements(term) {
+        if labels.contains(&requirement.key.as_str()) {
+            admitted = admitted.and(by_requirement(requirement));
+        }
+    }
+    admitted
+}
+
+/// The values that the requirement admits of a label that every node has.
+fn by_requirement<T: Known>(requirement: &NodeSelectorRequirement) -> Values<T> {
+    let listed = || {
+        let values = requirement.values.iter().flatten();
+        Values::of_labels(values.map(String::as_str))
+    };
+    match requirement.operator.as_str() {
+        "In" => listed(),
+        "NotIn" => listed().without(),
+        "Exists" => Values::all(),
+        // Names of architectures are no numbers, but one: 386.
+        "Gt" | "Lt" => Values::all()
             .iter()
-            .any(|(_, term)| selects(term, dimension))
-    }
-
-    /// The indices of the required terms that a requirement on `dimension` has to be added to: those that can match
-    /// and select no value of their own. `None` where the pod has no required node affinity.
-    pub fn terms_to_constrain(&self, dimension: Dimension) -> Option<Vec<usize>> {
-        let mut indices = Vec::new();
-        for (index, term) in self.terms.as_ref()? {
-            if !selects(term, dimension) {
-                indices.push(*index);
-            }
-        }
-        Some(indices)
-    }
-
-    /// Whether the pod's soft node affinity mentions the architecture.
-    pub fn prefers_architecture(&self) -> bool {
-        self.soft_architecture
-    }
-
-    /// Whether the constraints admit a node of `os`.
-    pub fn admits_os(&self, os: &Os) -> bool {
-        self.admits(&[(Dimension::Os, os.as_str())])
-    }
-
-    /// Whether the constraints admit a node of `os` and `architecture`.
-    pub fn admits_platform(&self, os: &Os, architecture: &Architecture) -> bool {
-        self.admits(&[
-            (Dimension::Os, os.as_str()),
-            (Dimension::Architecture, architecture.as_str()),
-        ])
-    }
-
-    /// Whether pinning to `architecture` cuts off no term that admits one of `architectures` on `os`.
-    pub fn every_live_term_admits(
-        &self,
-        os: &Os,
-        architectures: &Architectures,
-        architecture: &Architecture,
-    ) -> bool {
-        self.terms().iter().all(|(_, term)| {
-            let admits =
-                |name: &Architecture| term_admits(term, Dimension::Architecture, name.as_str());
-            let is_live =
-                term_admits(term, Dimension::Os, os.as_str()) && architectures.iter().any(admits);
-            !is_live || admits(architecture)
-        })
-    }
-
-    /// The operating systems the pod may run on, in order of preference: its own where `spec.os.name` gives it, else
-    /// those of the `cluster` that its constraints admit, else those it names itself.
-    pub fn operating_systems(&self, cluster: &[Os]) -> Vec<Os> {
-        if let Some(os) = &self.pod_os {
-            return vec![os.clone()];
-        }
-        let mut admitted = cluster.to_vec();
-        admitted.retain(|os| self.admits_os(os));
-        if admitted.is_empty() {
-            for name in &self.selected_values(Dimension::Os) {
-                admitted.extend(Os::parse(name).filter(|os| self.admits_os(os)));
-            }
-        }
-        if admitted.is_empty() {
-            cluster.to_vec()
-        } else {
-            admitted
-        }
-    }
-
-    /// Where `os` has to be written as a requirement, because nodes of another system of the `cluster` are admitted;
-    /// `None` where nowhere. A term that selects its own systems is left as it is, unless it admits one for which
-    /// `is_safe` doesn't hold: whose nodes don't run what is placed.
-    pub fn os_gap(&self, os: &Os, cluster: &[Os], is_safe: impl Fn(&Os) -> bool) -> Option<OsGap> {
-        let is_foreign = !cluster.contains(os);
-        let mut others = cluster.to_vec();
-        others.retain(|other| other != os);
-        if self.node_selector_values(Dimension::Os).next().is_some() {
-            return None;
-        }
-        let Some(terms) = &self.terms else {
-            let is_open = is_foreign || !others.is_empty();
-            return is_open.then_some(OsGap {
-                terms: None,
-                is_everywhere: true,
-            });
-        };
-        let mut open = Vec::new();
-        for (index, term) in terms {
-            let admits = |other: &Os| term_admits(term, Dimension::Os, other.as_str());
-            let is_open = if selects(term, Dimension::Os) {
-                others.iter().any(|other| admits(other) && !is_safe(other))
-            } else {
-                is_foreign || others.iter().any(admits)
-            };
-            if is_open {
-                open.push(*index);
-            }
-        }
-        if open.is_empty() {
-            return None;
-        }
-        Some(OsGap {
-            is_everywhere: open.len() == terms.len(),
-            terms: Some(open),
-        })
-    }
-
-    /// The values of `dimension` that the pod names in its selections, for messages; sorted, each once.
-    pub fn selected_values(&self, dimension: Dimension) -> SortedSet<String> {
-        let mut values = SortedSet::default();
-        for value in self.node_selector_values(dimension) {
-            values.insert(value.to_owned());
-        }
-        for (_, term) in self.terms() {
-            for requirement in requirements(term) {
-                if requirement.operator == "In" && dimension.has(&requirement.key) {
-                    for value in requirement.values.iter().flatten() {
-                        values.insert(value.clone());
-                    }
-                }
-            }
-        }
-        values
-    }
-
-    fn node_selector_values(&self, dimension: Dimension) -> impl Iterator<Item = &str> {
-        self.node_selector
-            .iter()
-            .filter(move |(key, _)| dimension.has(key))
-            .map(|(_, value)| value.as_str())
-    }
-
-    /// The terms that can match a node, with their indices.
-    fn terms(&self) -> &[(usize, NodeSelectorTerm)] {
-        self.terms.as_deref().unwrap_or_default()
-    }
-
-    fn admits(&self, node: &[(Dimension, &str)]) -> bool {
-        let by_selector = node.iter().all(|(dimension, value)| {
-            self.node_selector_values(*dimension)
-                .all(|selected| selected == *value)
-        });
-        let by_affinity = self.terms.is_none()
-            || self.terms().iter().any(|(_, term)| {
-                node.iter()
-                    .all(|(dimension, value)| term_admits(term, *dimension, value))
-            });
-        by_selector && by_affinity
+            .filter(|value: &T| requirement_admits(requirement, &value.to_string()))
+            .collect(),
+        // `DoesNotExist`: the label is there. Any other operator matches nothing.
+        _ => Values::none(),
     }
 }
 
-fn requirements(term: &NodeSelectorTerm) -> &[NodeSelectorRequirement] {
-    term.match_expressions.as_deref().unwrap_or_default()
-}
-
-fn selects(term: &NodeSelectorTerm, dimension: Dimension) -> bool {
-    requirements(term)
-        .iter()
-        .any(|requirement| requirement.operator == "In" && dimension.has(&requirement.key))
-}
-
-/// Whether the requirements of `term` on `dimension` match a node whose label has `value`.
-fn term_admits(term: &NodeSelectorTerm, dimension: Dimension, value: &str) -> bool {
-    requirements(term).iter().all(|requirement| {
-        !dimension.has(&requirement.key) || requirement_admits(requirement, value)
-    })
-}
-
-/// Whether `requirement` matches a label that is present with `value`.
+/// Whether `requirement` matches a label that is there with `value`.
 fn requirement_admits(requirement: &NodeSelectorRequirement, value: &str) -> bool {
     let values = requirement.values.as_deref().unwrap_or_default();
     let listed = || values.iter().any(|listed| listed == value);
@@ -283,7 +267,6 @@ fn requirement_admits(requirement: &NodeSelectorRequirement, value: &str) -> boo
         "Exists" => true,
         "Gt" => compared(i64::gt),
         "Lt" => compared(i64::lt),
-        // `DoesNotExist`: the label is there. Any other operator matches nothing.
         _ => false,
     }
 }

@@ -12,9 +12,10 @@ use crate::{
 };
 
 mod constraints;
+mod elsewhere;
 mod toleration;
 
-pub use constraints::{Constraints, Dimension, OsGap};
+pub use constraints::{NodeConstraints, Term};
 pub use toleration::covers;
 
 /// Everything about a Pod (template) that a decision rests on, but for its images.
@@ -24,25 +25,42 @@ pub struct PodContext<'s> {
     pub settings: &'s Settings,
     /// The strict rules, where they hold.
     pub strict: Option<&'s Strict>,
+    /// What object it is the Pod (template) of.
+    pub object: PodObject,
     /// What the Pod says about its nodes, `matched_labels` included.
-    pub constraints: Constraints,
+    pub constraints: NodeConstraints,
     /// Node labels that the Pod has to match by `matchNodeLabels`, as far as its node selector lacks them.
     pub matched_labels: Vec<(String, String)>,
+    /// Those that no node can match which the Pod's own terms admit.
+    pub excluded_labels: Vec<(String, String)>,
     /// The value of the Pod's label that overrides the preferred architecture.
     pub preferred_label: Option<String>,
-    /// Whether the Pod runs on every node that can run it, as those of a DaemonSet do.
-    pub runs_everywhere: bool,
+    /// Whether something but the labels of nodes decides where the Pod lands, so that a pin might leave it no node.
+    pub is_placed_elsewhere: bool,
+    /// The terms of the Pod's soft node affinity, as canonical JSON.
+    pub preferences: Vec<String>,
     /// The Pod's tolerations, where the settings have some to add.
     pub tolerations: Vec<Toleration>,
     /// Whether the Pod sets a runtime class.
     pub has_runtime_class: bool,
-    /// Whether the Pod was placed before, with the same images.
-    pub is_placed: bool,
+    /// Whether the Pod has the annotation of a placement.
+    pub has_annotation: bool,
+}
+
+/// What object a Pod (template) is of, as far as it matters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PodObject {
+    /// Whether it is the template of another object, and not a Pod.
+    pub is_template: bool,
+    /// Whether its Pods run on every node that can run them: those of a DaemonSet.
+    pub runs_everywhere: bool,
+    /// Whether the object is suspended: a queue may place its Pods before they run.
+    pub is_suspended: bool,
 }
 
 impl<'s> PodContext<'s> {
-    /// Reads the Pod (template) `pod` with this `spec`, in a namespace with the rules `strict`, of an object that runs
-    /// everywhere or doesn't, and was placed before or wasn't.
+    /// Reads the Pod (template) `pod` with this `spec`, in a namespace with the rules `strict`; `annotation` is the key
+    /// of the annotation of placements.
     ///
     /// # Errors
     /// [`Mismatch`] where a field isn't as the API has it.
@@ -51,56 +69,71 @@ impl<'s> PodContext<'s> {
         spec: &Field<'_, '_>,
         settings: &'s Settings,
         strict: Option<&'s Strict>,
-        runs_everywhere: bool,
-        is_placed: bool,
+        object: PodObject,
+        annotation: &str,
     ) -> Result<Self, Mismatch> {
-        let labels = Labels::read(pod, settings)?;
-        let [selector, affinity, os, tolerations, runtime_class] = spec.fields([
-            "nodeSelector",
-            "affinity",
-            "os",
-            "tolerations",
-            "runtimeClassName",
-        ])?;
-        let selector = node_selector(selector.as_ref())?;
-        let mut matched_labels = labels.matched;
-        matched_labels.retain(|(key, _)| !selector.iter().any(|(selected, _)| selected == key));
+        let labels = Labels::read(pod, settings, annotation)?;
+        let [selector, affinity, os, tolerations] =
+            spec.fields(["nodeSelector", "affinity", "os", "tolerations"])?;
+        let mut selector = node_selector(selector.as_ref())?;
+        let affinity = Affinity::read(affinity.as_ref())?;
+        let required = affinity.required.as_deref();
+        let mut matched_labels = Vec::new();
+        let mut excluded_labels = Vec::new();
+        for (key, value) in labels.matched {
+            if selector.iter().any(|(selected, _)| *selected == key) {
+                continue;
+            }
+            if constraints::admit_label(required, &key, &value) {
+                matched_labels.push((key, value));
+            } else {
+                excluded_labels.push((key, value));
+            }
+        }
+        selector.extend(matched_labels.iter().cloned());
+        let os = match os {
+            Some(os) => os.field("name")?.and_then(|name| name.json().as_str()),
+            None => None,
+        };
+        let os = os.and_then(|name| Os::parse(&name));
+        let constraints = NodeConstraints::new(&selector, required, &affinity.preferred, os);
+        let has_runtime_class = spec.json().text_of("runtimeClassName").is_some();
         Ok(Self {
             settings,
             strict,
-            constraints: constraints(
-                [selector, matched_labels.clone()].concat(),
-                affinity.as_ref(),
-                os.as_ref(),
-            )?,
+            object,
+            is_placed_elsewhere: object.is_suspended
+                || (object.is_template && has_runtime_class)
+                || elsewhere::is_placed(spec.json()),
+            constraints,
             matched_labels,
+            excluded_labels,
             preferred_label: labels.preferred,
-            runs_everywhere,
+            preferences: affinity.preferences,
             tolerations: match tolerations {
                 Some(tolerations) if !settings.tolerations.is_empty() => {
                     each(&tolerations, toleration)?
                 }
                 _ => Vec::new(),
             },
-            has_runtime_class: runtime_class
-                .and_then(|class| class.json().as_str())
-                .is_some_and(|class| !class.is_empty()),
-            is_placed,
+            has_runtime_class,
+            has_annotation: labels.has_annotation,
         })
-    }
-
-    /// Whether the Pod selects its architecture itself, so that placement is its own.
-    pub fn selects_its_architecture(&self) -> bool {
-        self.constraints.selects(Dimension::Architecture)
     }
 
     /// Whether what the images run on matters: always, unless the Pod selects its architecture and nothing is done
     /// about that.
     pub fn needs_images(&self) -> bool {
-        !self.selects_its_architecture()
+        !self.constraints.selects_architecture
             || self.strict.is_some()
             || self.settings.on_unsupported_selection != OnUnsupportedSelection::Ignore
             || !self.settings.tolerations.is_empty()
+    }
+
+    /// Whether everything is written as node affinity: the RuntimeClass of a template's Pods may have a node selector
+    /// of its own, and Kubernetes refuses Pods whose selector disagrees with it.
+    pub fn takes_affinity_only(&self) -> bool {
+        self.object.is_template && self.has_runtime_class
     }
 }
 
@@ -111,20 +144,27 @@ struct Labels {
     preferred: Option<String>,
     /// The keys of `matchNodeLabels` that the Pod has, with their values.
     matched: Vec<(String, String)>,
+    /// Whether the Pod has the annotation of a placement.
+    has_annotation: bool,
 }
 
 impl Labels {
-    fn read(pod: &Field<'_, '_>, settings: &Settings) -> Result<Self, Mismatch> {
+    fn read(pod: &Field<'_, '_>, settings: &Settings, annotation: &str) -> Result<Self, Mismatch> {
         let Some(metadata) = pod.field("metadata")? else {
             return Ok(Self::default());
         };
         let [labels, annotations] = metadata.fields(["labels", "annotations"])?;
         // They are written to.
+        let mut has_annotation = false;
         if let Some(annotations) = annotations {
             annotations.expect(JsonType::Object)?;
+            has_annotation = annotations.json().get(annotation).is_some();
         }
         let Some(labels) = labels else {
-            return Ok(Self::default());
+            return Ok(Self {
+                has_annotation,
+                ..Self::default()
+            });
         };
         labels.expect(JsonType::Object)?;
         let value = |key: &str| {
@@ -138,7 +178,11 @@ impl Labels {
                 matched.push((key.as_str().to_owned(), value));
             }
         }
-        Ok(Self { preferred, matched })
+        Ok(Self {
+            preferred,
+            matched,
+            has_annotation,
+        })
     }
 }
 
@@ -156,41 +200,45 @@ fn node_selector(selector: Option<&Field<'_, '_>>) -> Result<Vec<(String, String
     Ok(labels)
 }
 
-/// What the node selector, `spec.affinity` and `spec.os` say about the Pod's nodes.
-fn constraints(
-    node_selector: Vec<(String, String)>,
-    affinity: Option<&Field<'_, '_>>,
-    os: Option<&Field<'_, '_>>,
-) -> Result<Constraints, Mismatch> {
-    let mut required = None;
-    let mut preferred = Vec::new();
-    if let Some(affinity) = affinity
-        && let Some(affinity) = affinity.field("nodeAffinity")?
-    {
+/// A Pod's node affinity.
+#[derive(Default)]
+struct Affinity {
+    /// The required terms; `None` where there is no required node affinity.
+    required: Option<Vec<NodeSelectorTerm>>,
+    /// The terms that are preferred.
+    preferred: Vec<NodeSelectorTerm>,
+    /// The same with their weights, as canonical JSON.
+    preferences: Vec<String>,
+}
+
+impl Affinity {
+    fn read(affinity: Option<&Field<'_, '_>>) -> Result<Self, Mismatch> {
+        let mut read = Self::default();
+        let Some(affinity) = affinity else {
+            return Ok(read);
+        };
+        let Some(affinity) = affinity.field("nodeAffinity")? else {
+            return Ok(read);
+        };
         let [hard, soft] = affinity.fields([
             "requiredDuringSchedulingIgnoredDuringExecution",
             "preferredDuringSchedulingIgnoredDuringExecution",
         ])?;
         if let Some(hard) = hard {
-            let terms = hard.field("nodeSelectorTerms")?;
-            required = Some(match terms {
+            read.required = Some(match hard.field("nodeSelectorTerms")? {
                 Some(terms) => each(&terms, term)?,
                 None => Vec::new(),
             });
         }
         if let Some(soft) = soft {
-            preferred = each(&soft, |soft| match soft.field("preference")? {
+            read.preferred = each(&soft, |soft| match soft.field("preference")? {
                 Some(preference) => term(&preference),
                 None => Ok(NodeSelectorTerm::default()),
             })?;
+            read.preferences = soft.json().elements().map(Json::canonical).collect();
         }
+        Ok(read)
     }
-    let os = match os {
-        Some(os) => os.field("name")?.and_then(|name| name.json().as_str()),
-        None => None,
-    };
-    let os = os.and_then(|name| Os::parse(&name));
-    Ok(Constraints::new(node_selector, required, &preferred, os))
 }
 
 fn toleration(toleration: &Field<'_, '_>) -> Result<Toleration, Mismatch> {

@@ -141,8 +141,9 @@ fn a_pod_of_another_shape_than_the_api_gives_it_is_rejected_by_field(
 }
 
 #[rstest]
-#[case::selected_label(json!({"zone": "a"}), json!({}), json!({"zone": "a", "kubernetes.io/arch": "amd64"}))]
-#[case::users_own_value(json!({"zone": "a"}), json!({"zone": "b"}), json!({"zone": "b", "kubernetes.io/arch": "amd64"}))]
+#[case::selected_label(json!({"topology.kubernetes.io/zone": "a"}), json!({}), json!({"topology.kubernetes.io/zone": "a", "kubernetes.io/arch": "amd64"}))]
+#[case::users_own_value(json!({"topology.kubernetes.io/zone": "a"}), json!({"topology.kubernetes.io/zone": "b"}), json!({"topology.kubernetes.io/zone": "b", "kubernetes.io/arch": "amd64"}))]
+#[case::pool_leaves_the_preference_soft(json!({"pool": "a"}), json!({}), json!({"pool": "a"}))]
 #[case::absent_label(json!({"team": "x"}), json!({}), json!({"kubernetes.io/arch": "amd64"}))]
 #[case::architecture_as_selection(json!({"kubernetes.io/arch": "arm64"}), json!({}), json!({"kubernetes.io/arch": "arm64"}))]
 fn labels_to_match_become_node_selectors(
@@ -153,7 +154,8 @@ fn labels_to_match_become_node_selectors(
     let mut object = pod("app:1");
     object["metadata"]["labels"] = labels;
     object["spec"]["nodeSelector"] = node_selector;
-    let settings = json!({"matchNodeLabels": ["zone", "kubernetes.io/arch"]});
+    let settings =
+        json!({"matchNodeLabels": ["topology.kubernetes.io/zone", "pool", "kubernetes.io/arch"]});
     let response = evaluate(&create(object), &settings);
     assert_eq!(response["mutated_object"]["spec"]["nodeSelector"], expected);
 }
@@ -186,23 +188,15 @@ fn the_label_of_the_pod_is_read() {
 }
 
 #[test]
-fn a_pod_that_names_its_nodes_is_left_alone_without_a_lookup() {
+fn a_pod_that_names_its_nodes_has_no_preference_and_is_narrowed_to_those_that_run_it() {
+    let name = |name: &str| json!({"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]});
     let mut object = pod("app:1");
-    object["spec"]["affinity"] = json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
-        {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n"]}]}
-    ]}}});
-    let mut host = host();
-    let response = validate_with(
-        &mut host,
-        &create(object),
-        &json!({"matchNodeLabels": ["zone"]}),
-    );
+    object["spec"]["affinity"] = json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [name("n"), name("m")]}}});
+    let response = evaluate(&create(object), &json!({}));
     assert_eq!(
         response["audit_annotations"]["placement"],
-        json!("unchanged: its node affinity names its nodes")
+        json!("nodeAffinity=amd64,arm64")
     );
-    assert_eq!(response.get("mutated_object"), None);
-    assert_eq!(host.lookups, [""; 0]);
 }
 
 #[test]
@@ -228,21 +222,97 @@ fn decisions_that_change_or_refuse_are_logged_in_one_event_and_others_in_none() 
     assert_eq!(unchanged.events.len(), 0);
 }
 
-#[test]
-fn the_budget_is_spent_across_images() {
-    let mut host = TableHost {
-        latency: Duration::from_millis(400),
-        ..host()
-    };
+fn of_three_images() -> Value {
     let mut object = pod("app:1");
     object["spec"]["containers"] =
         json!([{"image": "app:1"}, {"image": "app:2"}, {"image": "legacy:1"}]);
-    let response = validate_with(&mut host, &create(object), &json!({}));
+    object
+}
+
+fn slow_host() -> TableHost {
+    TableHost {
+        latency: Duration::from_millis(400),
+        ..host()
+    }
+}
+
+#[test]
+fn a_pod_whose_images_were_not_all_read_in_time_is_to_be_tried_again() {
+    let mut host = slow_host();
+    let response = validate_with(&mut host, &create(of_three_images()), &json!({}));
     assert_eq!(host.lookups.len(), 2);
+    assert_eq!(response["code"], json!(429));
+    assert_eq!(
+        response["message"],
+        json!("2 of 3 images were read in time; trying again goes on from there")
+    );
+}
+
+#[test]
+fn what_was_not_read_in_time_counts_as_failed_where_the_settings_say_so() {
+    let settings = json!({"onUnfinishedLookups": "ignore"});
+    let response = validate_with(&mut slow_host(), &create(of_three_images()), &settings);
     assert_eq!(
         response["warnings"],
-        json!(["image legacy:1 ignored: the lookup budget of 700 ms was spent"])
+        json!(["image legacy:1 ignored: the lookup budget of 900 ms was spent"])
     );
+}
+
+#[rstest]
+#[case::deployment("Deployment", json!({}), true)]
+#[case::daemon_set("DaemonSet", json!({}), false)]
+#[case::strict_namespace("Deployment", json!({"strict": {"namespaces": ["default"]}}), false)]
+fn a_template_whose_images_were_not_all_read_passes_unless_nobody_judges_its_pods(
+    #[case] kind: &str,
+    #[case] settings: Value,
+    #[case] passes: bool,
+) {
+    let mut request = create(json!({"spec": {"template": of_three_images()}}));
+    request["kind"] = json!({"group": "apps", "kind": kind});
+    let response = validate_with(&mut slow_host(), &request, &settings);
+    assert_eq!(response["accepted"], json!(passes));
+    assert_eq!(response.get("mutated_object"), None);
+    if passes {
+        assert_eq!(
+            response["warnings"],
+            json!([
+                "2 of 3 images were read in time: not placed, its Pods are judged as they come"
+            ])
+        );
+    } else {
+        assert_eq!(response["code"], json!(429));
+    }
+}
+
+#[test]
+fn what_is_partly_read_counts_as_not_read_where_nothing_is_left() {
+    let index = json!({"manifests": [
+        {"digest": "sha256:1", "platform": {"os": "linux", "architecture": "amd64"}},
+        {"digest": "sha256:2", "mediaType": "application/vnd.oci.image.manifest.v1+json"}
+    ]});
+    let mut host = host().manifest("odd:1", &index);
+    let mut object = pod("app:2");
+    object["spec"]["initContainers"] = json!([{"image": "odd:1"}]);
+    let response = validate_with(&mut host, &create(object), &json!({}));
+    assert_eq!(
+        response["audit_annotations"]["placement"],
+        json!("nodeAffinity=arm64")
+    );
+    assert_eq!(response["audit_annotations"]["failed-lookups"], json!("1"));
+}
+
+#[test]
+fn messages_are_bounded() {
+    let mut object = pod("app:1");
+    let images: Vec<Value> = (0..5_000)
+        .map(|number| json!({"image": format!("private-{number}:1")}))
+        .collect();
+    object["spec"]["containers"] = json!(images);
+    let settings = json!({"strict": {"namespaces": ["*"]}});
+    let mut host = host();
+    let response = validate_with(&mut host, &create(object), &settings);
+    assert!(response["message"].as_str().unwrap().len() <= 1_500);
+    assert!(host.events[0].to_string().len() <= 3_000);
 }
 
 // --- workloads, over their life
@@ -334,44 +404,190 @@ fn an_earlier_placement_is_taken_back_where_no_image_has_a_say_any_more() {
 }
 
 #[test]
-fn an_earlier_placement_stands_while_the_same_images_cannot_be_read() {
+fn an_image_that_cannot_be_read_now_counts_as_when_it_was_read_last() {
     let old = stored("app:2");
     let mut out_of_order = TableHost::default();
     let mut restarted = old.clone();
     restarted["spec"]["template"]["metadata"]["labels"]["restarted"] = json!("now");
     let response = validate_with(&mut out_of_order, &update(&restarted, &old), &json!({}));
-    assert_eq!(response.get("mutated_object"), None);
+    let placed = &response["mutated_object"]["spec"]["template"]["spec"];
+    assert_eq!(*placed, old["spec"]["template"]["spec"]);
     assert_eq!(
-        response["audit_annotations"]["placement"],
-        json!("unchanged: its earlier placement stands")
+        response["audit_annotations"],
+        json!({"architectures": "arm64", "placement": "nodeAffinity=arm64", "failed-lookups": "1"})
     );
     assert_eq!(
         response["warnings"],
-        json!(["image app:2 ignored: manifest unknown: app:2"])
+        json!(["image app:2 counted as when it was read last: manifest unknown: app:2"])
     );
+    for settings in [
+        json!({"strict": {"namespaces": ["default"]}}),
+        json!({"onLookupFailure": "reject"}),
+    ] {
+        let response = validate_with(&mut out_of_order, &update(&restarted, &old), &settings);
+        assert_eq!(response["accepted"], json!(false));
+    }
+}
 
-    let mut pod = old["spec"]["template"].clone();
-    pod["metadata"]["ownerReferences"] =
-        json!([{"apiVersion": "apps/v1", "kind": "ReplicaSet", "controller": true}]);
-    let response = validate_with(&mut out_of_order, &create(pod), &json!({}));
+#[test]
+fn a_manifest_that_is_applied_again_gets_its_placement_back_without_a_lookup() {
+    let old = stored("app:1");
+    let mut host = TableHost::default();
+    let response = validate_with(
+        &mut host,
+        &update(&deployment("app:1"), &old),
+        &json!({"preferredArchitecture": "arm64"}),
+    );
+    assert_eq!(response["mutated_object"], old);
+    assert_eq!(
+        response["audit_annotations"]["placement"],
+        json!("unchanged: its Pod template is placed as before")
+    );
+    assert_eq!(host.lookups, [""; 0]);
+}
+
+#[test]
+fn deleting_only_what_was_added_is_undone_and_deleting_the_annotation_keeps_it() {
+    let old = stored("app:1");
+    let mut without_ours = old.clone();
+    without_ours["spec"]["template"]["spec"]["nodeSelector"] = json!({});
+    let response = evaluate(&update(&without_ours, &old), &json!({}));
+    assert_eq!(response["mutated_object"], old);
+    let mut without_record = old.clone();
+    without_record["spec"]["template"]["metadata"]["annotations"] = json!({});
+    let settings = json!({"preferredArchitecture": "arm64"});
+    let response = evaluate(&update(&without_record, &old), &settings);
     assert_eq!(response.get("mutated_object"), None);
     assert_eq!(
         response["audit_annotations"]["placement"],
-        json!("unchanged: its earlier placement stands")
+        json!("unchanged: the Pod selects its architecture")
     );
 }
 
 #[test]
-fn what_comes_out_the_same_is_not_sent_back_and_not_logged() {
-    let mut host = host();
-    let template = stored("app:1")["spec"]["template"].clone();
-    let response = validate_with(&mut host, &create(template), &json!({}));
+fn a_rollback_has_the_placement_that_it_had_and_a_restart_is_decided_by_the_settings_of_now() {
+    let first = stored("app:1");
+    let settings = json!({"preferredArchitecture": "arm64"});
+    let mut second = first.clone();
+    second["spec"]["template"]["spec"]["containers"][0]["image"] = json!("app:2");
+    let second = evaluate(&update(&second, &first), &settings)["mutated_object"].clone();
+    let response = evaluate(&update(&first, &second), &settings);
+    assert_eq!(response["accepted"], json!(true));
     assert_eq!(response.get("mutated_object"), None);
-    assert_eq!(host.events.len(), 0);
     assert_eq!(
         response["audit_annotations"]["placement"],
+        json!("unchanged: it goes back to a placement it had")
+    );
+    let mut restarted = first.clone();
+    restarted["spec"]["template"]["metadata"]["labels"]["restarted"] = json!("now");
+    let response = evaluate(&update(&restarted, &first), &settings);
+    let spec = &response["mutated_object"]["spec"]["template"]["spec"];
+    assert_eq!(spec["nodeSelector"], json!({"kubernetes.io/arch": "arm64"}));
+}
+
+#[test]
+fn a_rollback_whose_image_runs_elsewhere_now_is_decided_afresh() {
+    let first = stored("app:1");
+    let second = stored("app:2");
+    let mut moved = TableHost::default().index("app:1", &["linux/arm64"]);
+    let response = validate_with(&mut moved, &update(&first, &second), &json!({}));
+    let spec = &response["mutated_object"]["spec"]["template"]["spec"];
+    assert_eq!(spec.get("nodeSelector"), None);
+    assert!(spec["affinity"].is_object());
+}
+
+#[rstest]
+#[case::running(json!({"suspend": false}), "unchanged: its placement is immutable")]
+#[case::never_ran(json!({"suspend": true}), "nodeAffinity=arm64")]
+fn the_template_of_a_job_is_decided_again_only_while_it_never_ran(
+    #[case] spec: Value,
+    #[case] expected: &str,
+) {
+    let job = |image: &str| {
+        let mut job = json!({"spec": spec});
+        job["spec"]["template"] = json!({"spec": {"containers": [{"image": image}]}});
+        job
+    };
+    let mut request = update(&job("app:2"), &job("app:1"));
+    request["kind"] = json!({"group": "batch", "kind": "Job"});
+    let response = evaluate(&request, &json!({}));
+    assert_eq!(response["audit_annotations"]["placement"], json!(expected));
+}
+
+#[test]
+fn the_annotation_of_a_pod_is_for_people_and_decides_nothing() {
+    let response = evaluate(&create(pod("app:1")), &json!({}));
+    let placed = &response["mutated_object"];
+    assert_eq!(
+        placed["metadata"]["annotations"][ANNOTATION],
         json!("nodeSelector=amd64")
     );
+    let mut forged = pod("app:1");
+    forged["spec"]["nodeSelector"] = json!({"kubernetes.io/arch": "arm64"});
+    forged["metadata"]["annotations"] = json!({ANNOTATION: json!({
+        "version": 2, "base": "0", "nodeSelector": {"kubernetes.io/arch": "arm64"}
+    }).to_string()});
+    let response = evaluate(&create(forged), &json!({}));
+    assert_eq!(response.get("mutated_object"), None);
+}
+
+#[test]
+fn a_pod_whose_template_was_placed_where_a_sidecar_cannot_run_says_so() {
+    let mut pod = stored("app:1")["spec"]["template"].clone();
+    pod["spec"]["containers"] = json!([{"image": "app:1"}, {"image": "legacy:1"}]);
+    let response = evaluate(&create(pod), &json!({}));
+    assert_eq!(
+        response["warnings"],
+        json!([
+            "the placement of the Pod's template excludes every architecture that its images support on linux: legacy:1 (linux/s390x)"
+        ])
+    );
+}
+
+#[test]
+fn a_pod_made_from_a_placed_template_is_narrowed_for_what_is_injected() {
+    let settings = json!({"preferredArchitecture": null});
+    let placed = evaluate(&update(&deployment("app:1"), &Value::Null), &settings);
+    let mut pod = placed["mutated_object"]["spec"]["template"].clone();
+    pod["spec"]["containers"] = json!([{"image": "app:1"}, {"image": "app:2"}]);
+    let response = evaluate(&create(pod), &settings);
+    assert_eq!(
+        response["audit_annotations"]["placement"],
+        json!("nodeAffinity=arm64")
+    );
+}
+
+#[test]
+fn a_template_with_a_runtime_class_gets_everything_as_affinity() {
+    let mut object = deployment("app:1");
+    object["spec"]["template"]["spec"]["runtimeClassName"] = json!("kata");
+    object["spec"]["template"]["metadata"]["labels"] = json!({"pool": "a"});
+    let settings = json!({"matchNodeLabels": ["pool"]});
+    let response = evaluate(&update(&object, &Value::Null), &settings);
+    let spec = &response["mutated_object"]["spec"]["template"]["spec"];
+    assert_eq!(spec.get("nodeSelector"), None);
+    let required = "/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions";
+    let keys: Vec<&Value> = spec
+        .pointer(required)
+        .unwrap()
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["key"])
+        .collect();
+    assert_eq!(keys, [&json!("kubernetes.io/arch"), &json!("pool")]);
+    // And all of it comes out again.
+    let mut scaled = response["mutated_object"].clone();
+    scaled["spec"]["template"]["metadata"]
+        .as_object_mut()
+        .unwrap()
+        .remove("annotations");
+    scaled["spec"]["template"]["spec"]
+        .as_object_mut()
+        .unwrap()
+        .remove("affinity");
+    let again = evaluate(&update(&scaled, &response["mutated_object"]), &settings);
+    assert_eq!(again["mutated_object"], response["mutated_object"]);
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn decision(outcome: Outcome, warnings: Vec<Warning>) -> Decision {
 
 fn placed() -> Outcome {
     Outcome::Placed {
-        on: Nodes::Selector(Architecture::parse("amd64").unwrap()),
+        on: Some(Nodes::Selector(Architecture::parse("amd64").unwrap())),
         preferred: Vec::new(),
         os: None,
     }

@@ -119,6 +119,7 @@ fn a_field_of_the_request_decides(
 #[case::null_deletion_timestamp(json!({"deletionTimestamp": null}), "in")]
 #[case::of_a_daemon_set(json!({"ownerReferences": [{"apiVersion": "apps/v1", "kind": "DaemonSet", "controller": true}]}), "a Pod of a DaemonSet")]
 #[case::of_a_foreign_daemon_set(json!({"ownerReferences": [{"apiVersion": "apps.kruise.io/v1", "kind": "DaemonSet", "controller": true}]}), "in")]
+#[case::of_a_daemon_set_that_is_no_controller(json!({"ownerReferences": [{"apiVersion": "apps/v1", "kind": "DaemonSet"}]}), "in")]
 #[case::of_a_replica_set(json!({"ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "controller": true}]}), "in")]
 #[case::of_nobody(json!({"ownerReferences": null}), "in")]
 fn the_metadata_of_a_pod_decides(#[case] metadata: Value, #[case] expected: &str) {
@@ -173,10 +174,39 @@ fn an_update_counts_only_if_the_pod_template_changes(
     assert_eq!(scope(&request), expected);
 }
 
-#[test]
-fn an_update_of_a_job_is_out_of_scope() {
-    let request = request(("batch", "Job"), "UPDATE", workload(json!({}), pod_spec()));
-    assert_eq!(scope(&request), "its placement is immutable");
+#[rstest]
+#[case::running(json!({"suspend": false}), json!({}), false)]
+#[case::never_said(json!({}), json!({}), false)]
+#[case::suspended(json!({"suspend": true}), json!({}), true)]
+#[case::suspended_after_it_ran(json!({"suspend": true}), json!({"startTime": "2026-01-01T00:00:00Z"}), false)]
+fn the_template_of_a_job_is_open_only_while_it_never_ran(
+    #[case] spec: Value,
+    #[case] status: Value,
+    #[case] is_open: bool,
+) {
+    let mut request = request(("batch", "Job"), "UPDATE", workload(json!({}), pod_spec()));
+    let mut old = json!({"spec": spec, "status": status});
+    old["spec"]["template"] = json!({"spec": {"containers": []}});
+    request["oldObject"] = old;
+    with_workload(&request, |workload| assert_eq!(workload.is_open, is_open));
+    request["operation"] = json!("CREATE");
+    with_workload(&request, |workload| assert!(workload.is_open));
+}
+
+#[rstest]
+#[case::job("Job", json!({"suspend": true, "template": {"spec": pod_spec()}}), true)]
+#[case::running_job("Job", json!({"template": {"spec": pod_spec()}}), false)]
+#[case::cron_job_that_makes_suspended_jobs("CronJob", json!({"jobTemplate": {"spec": {"suspend": true, "template": {"spec": pod_spec()}}}}), true)]
+#[case::suspended_cron_job("CronJob", json!({"suspend": true, "jobTemplate": {"spec": {"template": {"spec": pod_spec()}}}}), false)]
+fn a_suspended_job_may_be_placed_by_a_queue(
+    #[case] kind: &str,
+    #[case] spec: Value,
+    #[case] suspended: bool,
+) {
+    let request = request(("batch", kind), "CREATE", json!({"spec": spec}));
+    with_workload(&request, |workload| {
+        assert_eq!(workload.is_suspended, suspended)
+    });
 }
 
 #[rstest]
@@ -203,21 +233,4 @@ fn the_namespace_is_that_of_the_request(
     with_workload(&request, |workload| {
         assert_eq!(workload.namespace, expected)
     });
-}
-
-#[rstest]
-#[case::none(json!(null), false)]
-#[case::pinned(json!([{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n"]}]}]), true)]
-#[case::one_of_two(json!([{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n"]}]}, {"matchExpressions": [{"key": "zone", "operator": "Exists"}]}]), false)]
-#[case::excluded_by_name(json!([{"matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": ["n"]}]}]), false)]
-#[case::only_an_empty_term(json!([{}]), false)]
-fn a_pod_names_its_nodes_only_if_every_term_does(#[case] terms: Value, #[case] names: bool) {
-    let mut object = pod(json!({}));
-    object["spec"]["affinity"] = json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}});
-    let expected = if names {
-        "its node affinity names its nodes"
-    } else {
-        "in"
-    };
-    assert_eq!(scope(&request(("", "Pod"), "CREATE", object)), expected);
 }

@@ -32,11 +32,15 @@ pub(crate) const VALID: &[&str] = &[
     r#"{"platformOverrides": [{"image": "*", "platforms": "any"}]}"#,
     r#"{"onLookupFailure": "reject"}"#,
     r#"{"onLookupFailure": "fallback", "fallbackArchitecture": "amd64"}"#,
-    r#"{"fallbackArchitecture": "amd64"}"#,
     r#"{"onNoCommonArchitecture": "warn"}"#,
     r#"{"onUnsupportedSelection": "ignore"}"#,
     r#"{"tolerations": {"arm64": [{"key": "kubernetes.io/arch", "operator": "Equal", "value": "arm64", "effect": "NoSchedule"}]}}"#,
     r#"{"tolerations": {"arm64": [{"operator": "Exists"}], "amd64": []}}"#,
+    r#"{"tolerations": {"arm64": [{"key": "cores", "operator": "Gt", "value": "8"}, {"key": "cores", "operator": "Lt", "value": "16"}]}}"#,
+    r#"{"schedulableArchitectures": ["arm32v7", "ARM64V8", "armv6l", "loongarch64", "mips64el", "wasm32"]}"#,
+    r#"{"onUnfinishedLookups": "ignore"}"#,
+    r#"{"registries": ["docker.io", "*.example.com"]}"#,
+    r#"{"strict": {"namespaces": [], "requiredArchitectures": []}}"#,
     r#"{"tolerations": {"arm64": [{"key": "arch", "value": "arm64", "effect": "NoExecute", "tolerationSeconds": 60}]}}"#,
     r#"{"compatibleArchitectures": {"amd64": ["386"], "arm64": ["arm"]}}"#,
     r#"{"imageVolumes": false}"#,
@@ -113,7 +117,7 @@ pub(crate) const INVALID: &[(&str, &[&str], Schema)] = &[
     (
         r#"{"schedulableArchitectures": ["amd 64", 64]}"#,
         &[
-            r#"schedulableArchitectures[0]: "amd 64" is not an architecture, use a GOARCH name such as amd64 or arm64"#,
+            r#"schedulableArchitectures[0]: "amd 64" is not an architecture, did you mean amd64?"#,
             "schedulableArchitectures[1]: 64 is a number, use a GOARCH name such as amd64 or arm64",
         ],
         Schema::Agrees,
@@ -237,11 +241,49 @@ pub(crate) const INVALID: &[(&str, &[&str], Schema)] = &[
         Schema::Agrees,
     ),
     (
-        r#"{"fallbackArchitecture": "arm64", "schedulableArchitectures": ["amd64"]}"#,
+        r#"{"onLookupFailure": "fallback", "fallbackArchitecture": "arm64", "schedulableArchitectures": ["amd64"]}"#,
         &[
             r#"fallbackArchitecture: "arm64" is not in schedulableArchitectures (amd64), add it there or use one of them"#,
         ],
         Schema::CannotTell,
+    ),
+    (
+        r#"{"fallbackArchitecture": "amd64"}"#,
+        &[
+            r#"fallbackArchitecture: "amd64" is given without onLookupFailure: fallback, set it or remove this"#,
+        ],
+        Schema::Agrees,
+    ),
+    (
+        r#"{"strict": {"requiredArchitectures": ["arm64"]}}"#,
+        &["strict.namespaces: missing, requiredArchitectures hold in the namespaces that it lists"],
+        Schema::Agrees,
+    ),
+    (
+        r#"{"preferredArchitecture": "amr64", "operatingSystems": ["linus"], "compatibleArchitectures": {"aarch46": []}}"#,
+        &[
+            r#"preferredArchitecture: "amr64" is not an architecture, did you mean amd64?"#,
+            r#"operatingSystems[0]: "linus" is not an operating system, did you mean linux?"#,
+            r#"compatibleArchitectures.aarch46: "aarch46" is not an architecture, use a GOARCH name such as amd64 or arm64"#,
+        ],
+        Schema::Agrees,
+    ),
+    (
+        r#"{"onUnfinishedLookups": "wait", "registries": ["[a"]}"#,
+        &[
+            r#"registries[0]: "[a" is not a glob (invalid range pattern at character 0), use a pattern such as ghcr.io/acme/*"#,
+            r#"onUnfinishedLookups: "wait" is unknown, use reject or ignore"#,
+        ],
+        Schema::Agrees,
+    ),
+    (
+        r#"{"tolerations": {"arm64": [{"operator": "Lt", "value": "1"}, {"key": "a", "operator": "Gt", "value": "b"}, {"key": "a", "operator": "Gt"}]}}"#,
+        &[
+            r#"tolerations.arm64[0].key: "" is empty with operator Lt or Gt, give a key"#,
+            r#"tolerations.arm64[1].value: "b" is no number, use a whole number with operator Lt or Gt"#,
+            r#"tolerations.arm64[2].value: "" is no number, use a whole number with operator Lt or Gt"#,
+        ],
+        Schema::Agrees,
     ),
     (
         r#"{"onNoCommonArchitecture": "ignore"}"#,
@@ -256,7 +298,7 @@ pub(crate) const INVALID: &[(&str, &[&str], Schema)] = &[
     (
         r#"{"tolerations": {"arm64": [{"operator": "Equals", "key": "a"}, {"key": "a", "effect": "NoRun"}, {"operator": "Exists", "value": "v"}, {"operator": "Equal", "value": "v"}, {"key": "a b"}, {"key": "a", "tolerationSeconds": 5}, {"key": 1}, {"key": "a", "seconds": 3}]}}"#,
         &[
-            r#"tolerations.arm64[0].operator: "Equals" is unknown, use Equal or Exists"#,
+            r#"tolerations.arm64[0].operator: "Equals" is unknown, use Equal, Exists, Lt or Gt"#,
             r#"tolerations.arm64[1].effect: "NoRun" is unknown, use NoSchedule, PreferNoSchedule or NoExecute"#,
             r#"tolerations.arm64[2].value: "v" is given with operator Exists, remove it or use operator Equal"#,
             r#"tolerations.arm64[3].key: "" is empty with operator Equal, give a key or use operator Exists to tolerate every taint"#,
@@ -294,7 +336,7 @@ pub(crate) const INVALID: &[(&str, &[&str], Schema)] = &[
         Schema::Agrees,
     ),
     (
-        r#"{"strict": {"requiredArchitectures": ["arm64"]}, "schedulableArchitectures": ["amd64"]}"#,
+        r#"{"strict": {"namespaces": ["a"], "requiredArchitectures": ["arm64"]}, "schedulableArchitectures": ["amd64"]}"#,
         &[
             r#"strict.requiredArchitectures: "arm64" is not in schedulableArchitectures (amd64), add it there or use one of them"#,
         ],

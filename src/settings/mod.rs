@@ -26,8 +26,8 @@ use reader::Reader;
 pub use table::Settings;
 pub use types::{
     ByArchitecture, Glob, LabelKey, Milliseconds, OnLookupFailure, OnNoCommonArchitecture,
-    OnUnsupportedSelection, OperatingSystems, OverridePlatforms, PlatformOverride,
-    PreferenceEnforcement, ProxyHost, RegistryProxy, Strict, Weight,
+    OnUnfinishedLookups, OnUnsupportedSelection, OperatingSystems, OverridePlatforms,
+    PlatformOverride, PreferenceEnforcement, ProxyHost, RegistryProxy, Strict, Weight,
 };
 
 /// Why settings aren't valid: one text per error.
@@ -81,7 +81,7 @@ impl Settings {
     }
 
     /// Whether nodes of `architecture` exist, as far as the settings know.
-    pub fn is_schedulable(&self, architecture: &Architecture) -> bool {
+    pub fn is_schedulable(&self, architecture: Architecture) -> bool {
         self.schedulable_architectures.is_empty()
             || self.schedulable_architectures.contains(architecture)
     }

@@ -8,7 +8,7 @@ use crate::text::{elide_end, join, one_line};
 
 /// The longest value that a message shows.
 const LONGEST_VALUE: usize = 60;
-/// Two names that differ by more edits have nothing to do with each other.
+/// Two keys that differ by more edits have nothing to do with each other.
 const MOST_EDITS: usize = 4;
 /// As many names as a message can list.
 const FEW: usize = 5;
@@ -74,7 +74,7 @@ impl Reader {
         unknown: impl IntoIterator<Item = Unknown<'a>>,
     ) {
         for (key, value) in unknown {
-            let nearest = nearest(&key, known.iter().copied());
+            let nearest = nearest(&key, known.iter().copied(), MOST_EDITS);
             let remedy = match nearest {
                 Some(candidate) => format!("did you mean {candidate}?"),
                 None if known.len() <= FEW => format!("use {}", join(known)),
@@ -153,11 +153,12 @@ pub(super) fn shown_key(key: &str) -> String {
 pub(super) fn nearest<'c>(
     text: &str,
     candidates: impl Iterator<Item = &'c str>,
+    most_edits: usize,
 ) -> Option<&'c str> {
     candidates
         .map(|candidate| (strsim::levenshtein(text, candidate), candidate))
         .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, _)| *distance <= MOST_EDITS)
+        .filter(|(distance, _)| *distance <= most_edits)
         .map(|(_, candidate)| candidate)
 }
 

@@ -5,7 +5,7 @@ use node_architecture_json::Json;
 use super::{
     reader::Reader,
     table::Settings,
-    types::{OnLookupFailure, PreferenceEnforcement},
+    types::{OnLookupFailure, PreferenceEnforcement, Strict},
 };
 use crate::{platform::Architecture, text::join};
 
@@ -13,6 +13,8 @@ use crate::{platform::Architecture, text::join};
 pub(super) fn check(reader: &mut Reader, settings: &Settings, given: &[Option<Json<'_>>]) {
     weights_need_preferred(reader, settings);
     fallback_needs_an_architecture(reader, settings);
+    a_fallback_architecture_needs_the_fallback(reader, settings);
+    required_architectures_need_namespaces(reader, settings);
     named_architectures_are_schedulable(reader, settings, given);
 }
 
@@ -40,6 +42,31 @@ fn fallback_needs_an_architecture(reader: &mut Reader, settings: &Settings) {
     }
 }
 
+/// It would do nothing.
+fn a_fallback_architecture_needs_the_fallback(reader: &mut Reader, settings: &Settings) {
+    if let Some(architecture) = settings.fallback_architecture
+        && settings.on_lookup_failure != OnLookupFailure::Fallback
+        && !reader.unread.contains(&"onLookupFailure")
+    {
+        reader.errors.push(format!(
+            "fallbackArchitecture: \"{architecture}\" is given without onLookupFailure: fallback, set it or remove this"
+        ));
+    }
+}
+
+/// They would do nothing.
+fn required_architectures_need_namespaces(reader: &mut Reader, settings: &Settings) {
+    let mut strict = settings.strict.iter();
+    let does_nothing =
+        |strict: &Strict| strict.namespaces.is_empty() && !strict.required_architectures.is_empty();
+    if strict.any(does_nothing) && !reader.unread.contains(&"namespaces") {
+        reader.errors.push(
+            "strict.namespaces: missing, requiredArchitectures hold in the namespaces that it lists"
+                .to_owned(),
+        );
+    }
+}
+
 /// The default preference may be outside: then there is none.
 fn named_architectures_are_schedulable(
     reader: &mut Reader,
@@ -50,24 +77,24 @@ fn named_architectures_are_schedulable(
     let mut keys = Settings::KEYS.iter().zip(given);
     let preferred_is_given = keys.any(|(key, value)| *key == preferred_key && value.is_some())
         && !reader.unread.contains(&preferred_key);
-    let mut check = |path: &str, architecture: &Architecture| {
+    let mut check = |path: &str, architecture: Architecture| {
         if !settings.is_schedulable(architecture) {
             reader.errors.push(format!(
                 "{path}: \"{architecture}\" is not in schedulableArchitectures ({}), add it there or use one of them",
-                join(&settings.schedulable_architectures)
+                join(settings.schedulable_architectures.iter())
             ));
         }
     };
-    if let Some(preferred) = &settings.preferred_architecture
+    if let Some(preferred) = settings.preferred_architecture
         && preferred_is_given
     {
         check(preferred_key, preferred);
     }
-    if let Some(fallback) = &settings.fallback_architecture {
+    if let Some(fallback) = settings.fallback_architecture {
         check("fallbackArchitecture", fallback);
     }
     let strict = settings.strict.iter();
-    for required in strict.flat_map(|strict| &strict.required_architectures) {
+    for required in strict.flat_map(|strict| strict.required_architectures.iter()) {
         check("strict.requiredArchitectures", required);
     }
 }
@@ -94,6 +121,27 @@ pub(super) fn schema() -> serde_json::Value {
             "then": {
                 "properties": {"fallbackArchitecture": {"type": "string"}},
                 "required": ["fallbackArchitecture"]
+            },
+            "else": {"properties": {"fallbackArchitecture": {"type": "null"}}}
+        },
+        {
+            "if": {
+                "properties": {
+                    "strict": {
+                        "type": "object",
+                        "properties": {"requiredArchitectures": {"type": "array", "minItems": 1}},
+                        "required": ["requiredArchitectures"]
+                    }
+                },
+                "required": ["strict"]
+            },
+            "then": {
+                "properties": {
+                    "strict": {
+                        "properties": {"namespaces": {"type": "array", "minItems": 1}},
+                        "required": ["namespaces"]
+                    }
+                }
             }
         }
     ])

@@ -6,14 +6,14 @@ use crate::platform::{Architecture, Architectures};
 
 /// The label that Noe reads.
 const PREFERRED_LABEL: &str = "arch.noe.adevinta.com/preferred";
-/// Well within the one second that policy-server's default limit grants at least.
-const BUDGET: Milliseconds = Milliseconds(700);
+/// Within the one second that policy-server's default limit grants at least.
+const BUDGET: Milliseconds = Milliseconds(900);
 
 settings! {
     /// The settings, as a policy's user writes them: camelCase keys, each of them optional.
     Settings {
         /// The architectures of the cluster's nodes; others are ignored. Empty: any.
-        schedulable_architectures: Architectures = "schedulableArchitectures" or Architectures::default(),
+        schedulable_architectures: Architectures = "schedulableArchitectures" or Architectures::none(),
             in "Architectures", such as r#"["amd64", "arm64"]"#;
         /// The architecture to use when the images leave a choice. null: no preference.
         preferred_architecture: Option<Architecture> = "preferredArchitecture" or Architecture::parse("amd64"),
@@ -38,6 +38,10 @@ settings! {
         /// Where lookups for a registry go instead; the first match wins. Changes lookups only, never the image.
         registry_proxies: Vec<RegistryProxy> = "registryProxies" or Vec::new(),
             in "Images", such as r#"[{"registry": "docker.io", "proxy": "mirror.example.com/dockerhub"}]"#;
+        /// Patterns of the registries that may be asked, judged after registryProxies; an image elsewhere is a failed
+        /// lookup. Empty: any. A Pod's author can otherwise have the policy-server ask any host.
+        registries: Vec<Glob> = "registries" or Vec::new(),
+            in "Images", such as r#"["docker.io", "*.example.com"]"#;
         /// Images whose platforms are given here and not looked up; the first match wins. For private registries that
         /// the policy-server can't read, and for mislabelled images.
         platform_overrides: Vec<PlatformOverride> = "platformOverrides" or Vec::new(),
@@ -70,12 +74,16 @@ settings! {
         /// architecture.
         strict: Option<Strict> = "strict" or None,
             in "Strict namespaces", such as r#"{"namespaces": ["prod-*"], "requiredArchitectures": ["amd64", "arm64"]}"#;
-        /// No lookup starts after this many milliseconds; the images that are left count as failed lookups. 0: no
-        /// limit. Raise it together with the policy's timeoutEvalSeconds.
+        /// What happens where time runs out with images unread. reject: the Pod is refused with code 429, and trying
+        /// again goes on from there. ignore: the images that are left count as failed lookups.
+        on_unfinished_lookups: OnUnfinishedLookups = "onUnfinishedLookups" or OnUnfinishedLookups::Reject,
+            in "Verdicts", such as r#""ignore""#;
+        /// No lookup starts that would end after this many milliseconds. 0: no limit. Raise it together with the policy's
+        /// timeoutEvalSeconds.
         lookup_budget_milliseconds: Milliseconds = "lookupBudgetMilliseconds" or BUDGET,
             in "Images", such as "2500";
-        /// Whether an annotation of the Pod (template) records what was added, so that a later evaluation can take it
-        /// back.
+        /// Whether an annotation says what was added: for people in a Pod, and in a template as the record by which a
+        /// later change takes it back. false: nothing is taken back or restored.
         annotate: bool = "annotate" or true,
             in "Placement", such as "false";
     }

@@ -18,6 +18,7 @@ fn valid() -> Vec<String> {
     for (key, example) in Settings::EXAMPLES {
         let beside = match *key {
             "architectureWeights" => r#", "preferenceEnforcement": "preferred""#,
+            "fallbackArchitecture" => r#", "onLookupFailure": "fallback""#,
             _ => "",
         };
         valid.push(format!(r#"{{"{key}": {example}{beside}}}"#));
@@ -79,7 +80,10 @@ fn architectures_are_normalised() {
     let settings = parse(
         r#"{"schedulableArchitectures": ["x86_64", "amd64", "aarch64"], "preferredArchitecture": "ARM64/v8"}"#,
     );
-    assert_eq!(join(&settings.schedulable_architectures), "amd64, arm64");
+    assert_eq!(
+        join(settings.schedulable_architectures.iter()),
+        "amd64, arm64"
+    );
     assert_eq!(
         settings.preferred_architecture,
         Architecture::parse("arm64")

@@ -36,13 +36,9 @@ impl ValueType {
         }
     }
 
-    /// A string that matches `pattern`, and `never`, if given, not.
-    pub(super) fn text(pattern: &str, never: Option<&str>) -> Self {
-        let text = Self::scalar("string", "string").with("pattern", pattern);
-        match never {
-            Some(never) => text.with("not", json!({"type": "string", "pattern": never})),
-            None => text,
-        }
+    /// A string that matches `pattern`.
+    pub(super) fn text(pattern: &str) -> Self {
+        Self::scalar("string", "string").with("pattern", pattern)
     }
 
     /// One of a few words.

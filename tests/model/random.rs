@@ -100,6 +100,15 @@ impl World {
         images
     }
 
+    /// How many images have platforms that are known.
+    pub(crate) fn known_images(&self) -> usize {
+        let is_known = |image: &&str| {
+            self.registry[*image].platforms().is_some()
+                || self.settings["onLookupFailure"] == "fallback"
+        };
+        self.images().into_iter().filter(is_known).count()
+    }
+
     /// Whether a node with this system and architecture runs every image that has a say.
     pub(crate) fn runs(&self, os: &str, architecture: &str) -> bool {
         let compatible = |image: &str| {
@@ -149,8 +158,10 @@ impl World {
                             architecture.to_owned(),
                         );
                     }
-                    if let Some(zone) = zone {
-                        labels.insert("zone".to_owned(), zone.to_owned());
+                    for key in ["zone", "topology.kubernetes.io/zone"] {
+                        if let Some(zone) = zone {
+                            labels.insert(key.to_owned(), zone.to_owned());
+                        }
                     }
                     nodes.push(Node {
                         name: format!("n{}", nodes.len() % 3),
@@ -223,7 +234,9 @@ fn requirement() -> impl Strategy<Value = Value> {
         "kubernetes.io/arch",
         "beta.kubernetes.io/arch",
         "kubernetes.io/os",
+        "beta.kubernetes.io/os",
         "zone",
+        "topology.kubernetes.io/zone",
     ]);
     let operator = select(vec![
         "In",
@@ -244,12 +257,16 @@ fn requirement() -> impl Strategy<Value = Value> {
             let values = match (key, operator) {
                 (_, "Exists" | "DoesNotExist") => None,
                 (_, "Gt" | "Lt") => Some(json!(["400"])),
-                ("zone", _) => Some(json!(["a"])),
-                ("kubernetes.io/os", "In") if odd && architectures.len() > 1 => {
+                ("zone" | "topology.kubernetes.io/zone", _) => Some(json!(["a"])),
+                ("kubernetes.io/os" | "beta.kubernetes.io/os", "In")
+                    if odd && architectures.len() > 1 =>
+                {
                     Some(json!(["linux", "windows"]))
                 }
-                ("kubernetes.io/os", _) if odd => Some(json!(["windows"])),
-                ("kubernetes.io/os", _) => Some(json!(["linux"])),
+                ("kubernetes.io/os" | "beta.kubernetes.io/os", _) if odd => {
+                    Some(json!(["windows"]))
+                }
+                ("kubernetes.io/os" | "beta.kubernetes.io/os", _) => Some(json!(["linux"])),
                 _ => Some(json!(architectures)),
             };
             object(vec![
@@ -303,8 +320,10 @@ fn affinity() -> impl Strategy<Value = Value> {
 fn node_selector() -> impl Strategy<Value = Value> {
     vec(
         prop_oneof![
-            4 => Just(("zone", "a")),
+            2 => Just(("zone", "a")),
+            2 => Just(("topology.kubernetes.io/zone", "a")),
             2 => Just(("kubernetes.io/os", "linux")),
+            1 => Just(("beta.kubernetes.io/os", "windows")),
             1 => architecture().prop_map(|name| ("kubernetes.io/arch", name)),
             1 => architecture().prop_map(|name| ("beta.kubernetes.io/arch", name)),
         ],
@@ -338,8 +357,8 @@ fn containers(count: std::ops::Range<usize>) -> impl Strategy<Value = Value> {
 
 fn metadata() -> impl Strategy<Value = Value> {
     let label = prop_oneof![architecture(), Just("mips"), Just("not an architecture")];
-    let labels =
-        label.prop_map(|value| json!({"arch.noe.adevinta.com/preferred": value, "zone": "a"}));
+    let labels = (label, select(vec!["zone", "topology.kubernetes.io/zone"]))
+        .prop_map(|(value, key)| json!({"arch.noe.adevinta.com/preferred": value, key: "a"}));
     let annotations = Just(json!({"a": "b"}));
     (
         or_nothing(labels, json!({})),
@@ -456,7 +475,10 @@ pub(crate) fn settings() -> impl Strategy<Value = Value> {
                     ("onUnsupportedSelection", Some(json!(unsupported))),
                     ("tolerations", tolerations),
                     ("compatibleArchitectures", compatible),
-                    ("matchNodeLabels", match_labels.then(|| json!(["zone"]))),
+                    (
+                        "matchNodeLabels",
+                        match_labels.then(|| json!(["zone", "topology.kubernetes.io/zone"])),
+                    ),
                     ("strict", strict.then(|| json!({"namespaces": ["def*"]}))),
                     ("annotate", annotate.then(|| json!(true))),
                 ])

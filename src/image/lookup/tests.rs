@@ -32,12 +32,35 @@ fn words(finding: &ImageSupport) -> String {
     match finding {
         ImageSupport::Platforms(platforms) => crate::text::join(platforms),
         ImageSupport::Unconstrained => "no say".to_owned(),
+        ImageSupport::Partly(platforms, failure) => {
+            format!(
+                "{}, and perhaps more: {failure}",
+                crate::text::join(platforms)
+            )
+        }
         ImageSupport::Failed(failure) => format!("failed: {failure}"),
+        ImageSupport::Unfinished => "unfinished".to_owned(),
     }
 }
 
 fn find(host: &mut TableHost, settings: &Settings, image: &Image) -> String {
-    words(&Lookups::new(host, settings, false).find(image))
+    words(&read(host, settings, false, image))
+}
+
+/// What one image runs on, for a Pod with a runtime class or without.
+fn read(
+    host: &mut TableHost,
+    settings: &Settings,
+    has_runtime_class: bool,
+    image: &Image,
+) -> ImageSupport {
+    let traits = PodTraits {
+        has_runtime_class,
+        is_strict: false,
+    };
+    let mut lookups = Lookups::new(host, settings);
+    let images = std::slice::from_ref(image);
+    lookups.read(images, traits, &mut |_, _| false).remove(0).1
 }
 
 fn nested(digest: &str, media_type: &str) -> Value {
@@ -191,37 +214,205 @@ fn an_index_costs_eight_extra_lookups_at_most() {
     for number in 0..20 {
         host = host.single(
             &format!("docker.io/library/app@sha256:{number}"),
-            &json!({"os": "linux", "architecture": format!("arch{number}")}),
+            &json!({"os": "linux", "architecture": "amd64"}),
         );
     }
     find(&mut host, &Settings::default(), &container("app"));
     assert_eq!(host.lookups.len(), 9);
 }
 
+/// What each of the images runs on, in words.
+fn read_all(host: &mut TableHost, settings: &Settings, images: &[&str]) -> Vec<String> {
+    let images: Vec<Image> = images.iter().map(|image| container(image)).collect();
+    let mut lookups = Lookups::new(host, settings);
+    let read = lookups.read(&images, PodTraits::default(), &mut |_, _| false);
+    read.iter().map(|(_, support)| words(support)).collect()
+}
+
 #[test]
 fn no_reference_is_looked_up_twice() {
     let mut host = TableHost::default().index("app", &["linux/amd64"]);
-    let settings = Settings::default();
-    let mut lookups = Lookups::new(&mut host, &settings, false);
-    for image in [
+    let images = [
         "app",
         "app:latest",
         "docker.io/app",
         "docker.io/library/app:latest",
-    ] {
-        assert_eq!(words(&lookups.find(&container(image))), "linux/amd64");
-    }
+    ];
+    let read = read_all(&mut host, &Settings::default(), &images);
+    assert_eq!(read, ["linux/amd64"; 4]);
     assert_eq!(host.lookups, ["manifest app"]);
 }
 
 #[test]
 fn a_failed_lookup_is_not_repeated() {
     let mut host = TableHost::default();
-    let settings = Settings::default();
-    let mut lookups = Lookups::new(&mut host, &settings, false);
-    lookups.find(&container("app"));
-    lookups.find(&container("docker.io/library/app"));
+    let images = ["app", "docker.io/library/app"];
+    read_all(&mut host, &Settings::default(), &images);
     assert_eq!(host.lookups, ["manifest app"]);
+}
+
+#[test]
+fn manifests_come_first_then_configs_then_entries_beside_others() {
+    let sbom = json!({"manifests": [
+        {"digest": "sha256:1", "platform": {"os": "linux", "architecture": "amd64"}},
+        nested("sha256:2", MANIFEST)
+    ]});
+    let config = json!({"os": "linux", "architecture": "amd64"});
+    let mut host = TableHost::default()
+        .manifest("quay.io/sbom", &sbom)
+        .single("quay.io/sbom@sha256:2", &json!({}))
+        .single("single", &config)
+        .manifest(
+            "bare",
+            &json!({"manifests": [nested("sha256:3", MANIFEST)]}),
+        )
+        .single("docker.io/library/bare@sha256:3", &config)
+        .index("last", &["linux/amd64"]);
+    let images = ["quay.io/sbom", "single", "bare", "last"];
+    let read = read_all(&mut host, &Settings::default(), &images);
+    assert_eq!(read, ["linux/amd64"; 4]);
+    assert_eq!(
+        host.lookups,
+        [
+            "manifest quay.io/sbom",
+            "manifest single",
+            "manifest bare",
+            "manifest last",
+            "config single",
+            "config docker.io/library/bare@sha256:3",
+            "config quay.io/sbom@sha256:2",
+        ]
+    );
+}
+
+#[test]
+fn an_entry_that_cannot_be_read_leaves_the_image_partly_read() {
+    let index = json!({"manifests": [
+        {"digest": "sha256:1", "platform": {"os": "linux", "architecture": "amd64"}},
+        nested("sha256:2", MANIFEST)
+    ]});
+    let mut host = TableHost::default().manifest("quay.io/a", &index);
+    assert_eq!(
+        find(&mut host, &Settings::default(), &container("quay.io/a")),
+        "linux/amd64, and perhaps more: manifest unknown: quay.io/a@sha256:2"
+    );
+}
+
+#[test]
+fn once_nothing_is_in_common_no_other_image_is_looked_up() {
+    let mut host = TableHost::default()
+        .index("a", &["linux/amd64"])
+        .index("b", &["linux/arm64"]);
+    let settings = Settings::default();
+    let images = [container("a"), container("b"), container("c")];
+    let mut lookups = Lookups::new(&mut host, &settings);
+    let read = lookups.read(&images, PodTraits::default(), &mut |image, _| {
+        image.reference == "b"
+    });
+    assert_eq!(read.len(), 2);
+    assert_eq!(host.lookups, ["manifest a", "manifest b"]);
+}
+
+#[rstest]
+#[case::listed("quay.io/a", "linux/amd64")]
+#[case::glob("eu.example.com/a", "linux/amd64")]
+#[case::elsewhere(
+    "evil.io/a",
+    "failed: registry evil.io is not in the policy's registries"
+)]
+#[case::behind_a_proxy("docker.io/a/b", "linux/amd64")]
+fn lookups_go_to_the_registries_of_the_settings_only(#[case] image: &str, #[case] expected: &str) {
+    let settings = settings(json!({
+        "registries": ["quay.io", "*.example.com", "mirror.local"],
+        "registryProxies": [{"registry": "docker.io", "proxy": "mirror.local"}]
+    }));
+    let mut host = TableHost::default()
+        .index("quay.io/a", &["linux/amd64"])
+        .index("eu.example.com/a", &["linux/amd64"])
+        .index("mirror.local/a/b", &["linux/amd64"]);
+    assert_eq!(find(&mut host, &settings, &container(image)), expected);
+}
+
+#[rstest]
+#[case::unknown_architecture(json!({"os": "linux", "architecture": "noarch"}), "failed: its config names no known platform but noarch")]
+#[case::unknown_system(json!({"os": "linus", "architecture": "amd64"}), "failed: its config names no known platform but linus")]
+#[case::alias(json!({"os": "linux", "architecture": "loongarch64"}), "linux/loong64")]
+fn a_config_counts_by_known_names(#[case] config: Value, #[case] expected: &str) {
+    let mut host = TableHost::default().single("app", &config);
+    assert_eq!(
+        find(&mut host, &Settings::default(), &container("app")),
+        expected
+    );
+}
+
+#[test]
+fn an_entry_of_an_unknown_word_is_skipped() {
+    let mut host =
+        TableHost::default().index("app", &["linux/noarch", "linux/arm64", "linus/amd64"]);
+    assert_eq!(
+        find(&mut host, &Settings::default(), &container("app")),
+        "linux/arm64"
+    );
+}
+
+#[rstest]
+#[case::octet_stream("application/octet-stream")]
+#[case::json("application/json")]
+#[case::html("text/html")]
+fn a_config_of_a_type_that_runtimes_accept_counts_if_it_names_an_architecture(
+    #[case] media_type: &str,
+) {
+    let manifest = json!({"config": {"mediaType": media_type}, "layers": []});
+    let answer = |config: Value| json!({"config": config}).to_string();
+    for (config, expected) in [
+        (
+            json!({"os": "linux", "architecture": "arm64"}),
+            "linux/arm64".to_owned(),
+        ),
+        (
+            json!({"x": 1}),
+            format!("failed: not a container image ({media_type})"),
+        ),
+    ] {
+        let mut host = TableHost::default().manifest("app", &manifest);
+        host.configs.insert("app".to_owned(), Ok(answer(config)));
+        assert_eq!(
+            find(&mut host, &Settings::default(), &container("app")),
+            expected
+        );
+    }
+}
+
+#[test]
+fn an_olm_bundle_narrows_nothing_but_in_strict_namespaces() {
+    let config = json!({"architecture": "amd64", "os": "linux", "config": {"Labels": {"operators.operatorframework.io.bundle.mediatype.v1": "registry+v1"}}});
+    for (is_strict, expected) in [
+        (false, "no say"),
+        (true, "failed: not a container image (OLM bundle)"),
+    ] {
+        let mut host = TableHost::default().single("bundle", &config);
+        let traits = PodTraits {
+            is_strict,
+            ..PodTraits::default()
+        };
+        let settings = Settings::default();
+        let mut lookups = Lookups::new(&mut host, &settings);
+        let read = lookups.read(&[container("bundle")], traits, &mut |_, _| false);
+        assert_eq!(words(&read[0].1), expected);
+    }
+}
+
+#[test]
+fn an_artifact_narrows_nothing_under_a_runtime_class() {
+    let spin =
+        json!({"config": {"mediaType": "application/vnd.fermyon.spin.application.v1+config"}});
+    let mut host = TableHost::default().manifest("app", &spin);
+    let settings = Settings::default();
+    assert_eq!(
+        words(&read(&mut host, &settings, true, &container("app"))),
+        "no say"
+    );
+    assert!(find(&mut host, &settings, &container("app")).starts_with("failed"));
 }
 
 #[rstest]
@@ -306,7 +497,7 @@ fn an_image_volume_has_a_say_only_as_an_index(#[case] answer: Value, #[case] exp
 #[rstest]
 #[case::only_wasm(&["wasi/wasm"], "no say", "wasi/wasm")]
 #[case::also_native(&["wasi/wasm", "linux/amd64"], "linux/amd64", "linux/amd64, wasi/wasm")]
-#[case::wasm32(&["wasip1/wasm32"], "no say", "wasip1/wasm32")]
+#[case::wasm32(&["wasip1/wasm32"], "no say", "wasip1/wasm")]
 fn wasm_platforms_have_no_say_under_a_runtime_class(
     #[case] platforms: &[&str],
     #[case] with_class: &str,
@@ -315,40 +506,73 @@ fn wasm_platforms_have_no_say_under_a_runtime_class(
     let settings = Settings::default();
     for (has_runtime_class, expected) in [(true, with_class), (false, without)] {
         let mut host = TableHost::default().index("app", platforms);
-        let mut lookups = Lookups::new(&mut host, &settings, has_runtime_class);
-        assert_eq!(words(&lookups.find(&container("app"))), expected);
+        let support = read(&mut host, &settings, has_runtime_class, &container("app"));
+        assert_eq!(words(&support), expected);
+    }
+}
+
+fn slow(milliseconds: u64) -> TableHost {
+    TableHost {
+        latency: Duration::from_millis(milliseconds),
+        ..TableHost::default()
     }
 }
 
 #[test]
-fn no_lookup_starts_after_the_budget_is_spent() {
-    let settings = settings(json!({"lookupBudgetMilliseconds": 500}));
-    let mut host = TableHost {
-        latency: Duration::from_millis(300),
-        ..TableHost::default()
+fn no_lookup_starts_that_would_end_after_the_budget() {
+    let mut host = slow(400);
+    for image in ["a", "b", "c"] {
+        host = host.index(image, &["linux/amd64"]);
     }
-    .index("a", &["linux/amd64"])
-    .single("b", &json!({"os": "linux", "architecture": "amd64"}));
-    let mut lookups = Lookups::new(&mut host, &settings, false);
-    assert_eq!(words(&lookups.find(&container("a"))), "linux/amd64");
-    let spent = "failed: the lookup budget of 500 ms was spent";
-    assert_eq!(words(&lookups.find(&container("b"))), spent);
-    assert_eq!(words(&lookups.find(&container("c"))), spent);
+    let read = read_all(&mut host, &Settings::default(), &["a", "b", "c"]);
+    assert_eq!(read, ["linux/amd64", "linux/amd64", "unfinished"]);
     assert_eq!(host.lookups, ["manifest a", "manifest b"]);
+}
+
+#[test]
+fn what_there_is_no_time_for_counts_as_failed_where_the_settings_say_so() {
+    let settings =
+        settings(json!({"lookupBudgetMilliseconds": 500, "onUnfinishedLookups": "ignore"}));
+    let mut host = slow(400).index("a", &["linux/amd64"]);
+    let read = read_all(&mut host, &settings, &["a", "b"]);
+    assert_eq!(
+        read,
+        [
+            "linux/amd64",
+            "failed: the lookup budget of 500 ms was spent"
+        ]
+    );
+}
+
+#[test]
+fn after_a_failure_one_more_lookup_is_made_and_then_the_rest_counts_as_failed() {
+    let mut host = slow(900).index("c", &["linux/amd64"]);
+    let read = read_all(&mut host, &Settings::default(), &["a", "b", "c"]);
+    let spent = "failed: the lookup budget of 900 ms was spent";
+    assert_eq!(
+        read,
+        [
+            "failed: manifest unknown: a",
+            "failed: manifest unknown: b",
+            spent
+        ]
+    );
+    let mut host = slow(900).index("b", &["linux/amd64"]);
+    let read = read_all(&mut host, &Settings::default(), &["a", "b", "c"]);
+    assert_eq!(
+        read,
+        ["failed: manifest unknown: a", "linux/amd64", "unfinished"]
+    );
 }
 
 #[test]
 fn a_budget_of_zero_is_no_limit() {
     let settings = settings(json!({"lookupBudgetMilliseconds": 0}));
-    let mut host = TableHost {
-        latency: Duration::from_secs(3600),
-        ..TableHost::default()
-    }
-    .index("a", &["linux/amd64"])
-    .index("b", &["linux/arm64"]);
-    let mut lookups = Lookups::new(&mut host, &settings, false);
-    lookups.find(&container("a"));
-    assert_eq!(words(&lookups.find(&container("b"))), "linux/arm64");
+    let mut host = slow(3_600_000)
+        .index("a", &["linux/amd64"])
+        .index("b", &["linux/arm64"]);
+    let read = read_all(&mut host, &settings, &["a", "b"]);
+    assert_eq!(read, ["linux/amd64", "linux/arm64"]);
 }
 
 #[rstest]

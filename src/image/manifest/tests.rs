@@ -55,10 +55,11 @@ fn an_entry_without_a_platform_is_to_be_looked_up(#[case] entry: Value, #[case] 
 #[case::empty_index(json!({"manifests": []}), Manifest::Index(vec![]))]
 #[case::index_by_media_type(json!({"mediaType": "application/vnd.oci.image.index.v1+json"}), Manifest::Index(vec![]))]
 #[case::odd_manifests(json!({"manifests": "none"}), Manifest::Index(vec![]))]
-#[case::oci_image(json!({"config": {"mediaType": "application/vnd.oci.image.config.v1+json"}}), Manifest::Image)]
-#[case::docker_image(json!({"manifests": null, "config": {"mediaType": "application/vnd.docker.container.image.v1+json"}}), Manifest::Image)]
-#[case::config_without_a_type(json!({"config": {}}), Manifest::Image)]
-#[case::wasm_module(json!({"config": {"mediaType": "application/vnd.wasm.config.v0+json"}}), Manifest::Image)]
+#[case::oci_image(json!({"config": {"mediaType": "application/vnd.oci.image.config.v1+json"}}), Manifest::Image(None))]
+#[case::docker_image(json!({"manifests": null, "config": {"mediaType": "application/vnd.docker.container.image.v1+json"}}), Manifest::Image(None))]
+#[case::config_without_a_type(json!({"config": {}}), Manifest::Image(None))]
+#[case::wasm_module(json!({"config": {"mediaType": "application/vnd.wasm.config.v0+json"}}), Manifest::Image(None))]
+#[case::odd_type_that_runtimes_accept(json!({"config": {"mediaType": "application/octet-stream"}}), Manifest::Image(Some("application/octet-stream".to_owned())))]
 #[case::helm_chart(json!({"config": {"mediaType": "application/vnd.cncf.helm.config.v1+json"}}), Manifest::Artifact("application/vnd.cncf.helm.config.v1+json".to_owned()))]
 #[case::empty_config(json!({"artifactType": "a/b", "config": {"mediaType": "application/vnd.oci.empty.v1+json"}}), Manifest::Artifact("application/vnd.oci.empty.v1+json".to_owned()))]
 #[case::artifact_without_config(json!({"artifactType": "application/vnd.example"}), Manifest::Artifact("application/vnd.example".to_owned()))]
@@ -96,7 +97,7 @@ fn the_platform_of_a_single_manifest_is_in_its_config(
     let answer = json!({"manifest": {}, "digest": "sha256:1", "config": config});
     let platform = match config_of(answer.to_string().as_bytes()).unwrap() {
         Config::Platform(platform) => Some(platform.to_string()),
-        Config::NoArchitecture => None,
+        Config::NoArchitecture | Config::UnknownPlatform(_) => None,
         Config::OlmBundle => panic!("no bundle"),
     };
     assert_eq!(platform, expected.map(str::to_owned));

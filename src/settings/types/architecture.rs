@@ -7,32 +7,61 @@ use crate::settings::value_type::ValueType;
 use crate::{
     platform::{Architecture, Architectures, Os, Platform},
     settings::{
-        reader::{Reader, shown_key},
+        reader::{Reader, nearest, shown_key},
         setting::Setting,
     },
 };
 
 const ARCHITECTURE_REMEDY: &str = "use a GOARCH name such as amd64 or arm64";
+/// How many characters of a name an edit takes: short ones that differ by much have nothing to do with each other.
+const CHARACTERS_PER_EDIT: usize = 3;
 const OS_REMEDY: &str = "use a GOOS name such as linux or windows";
 
-/// The architectures that [`Architecture::parse`] takes: GOARCH names and the aliases with other characters in them.
+/// The remedy for `text`, which is none of `names`: the one that it may be a misspelling of.
+fn remedy<'n>(text: &str, names: impl Iterator<Item = &'n str>, otherwise: &str) -> String {
+    match nearest(text, names, text.len() / CHARACTERS_PER_EDIT) {
+        Some(name) => format!("did you mean {name}?"),
+        None => otherwise.to_owned(),
+    }
+}
+
+/// The pattern of what [`Architecture::parse`] takes: GOARCH names and their aliases in any case, with a variant or without.
 #[cfg(feature = "schema")]
-const ARCHITECTURE: &str = "([A-Za-z0-9]{1,63}|[xX]86[_-]64)(/[vV][0-9]+)?";
+fn architecture_pattern() -> String {
+    format!("({})(/[vV][0-9]+)?", any_case(Architecture::spellings()))
+}
+
+/// The pattern of what [`Os::parse`] takes.
 #[cfg(feature = "schema")]
-const OS: &str = "[A-Za-z0-9]{1,63}";
+fn os_pattern() -> String {
+    format!("({})", any_case(Os::names()))
+}
+
+/// A pattern for one of `names` in any case; `*` stands for more letters.
+#[cfg(feature = "schema")]
+fn any_case<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let pattern = |name: &str| {
+        name.chars()
+            .map(|letter| match letter {
+                '*' => "[A-Za-z]*".to_owned(),
+                'a'..='z' => format!("[{}{letter}]", letter.to_ascii_uppercase()),
+                other => other.to_string(),
+            })
+            .collect::<String>()
+    };
+    names.map(pattern).collect::<Vec<String>>().join("|")
+}
 
 impl Setting for Architecture {
     fn read(reader: &mut Reader, field: &Field<'_, '_>) -> Option<Self> {
-        let parse = Architecture::parse;
-        reader.parsed(field, "an architecture", ARCHITECTURE_REMEDY, parse)
+        let text = field.json().as_str().unwrap_or_default();
+        let remedy = remedy(&text, Self::names(), ARCHITECTURE_REMEDY);
+        reader.parsed(field, "an architecture", &remedy, Self::parse)
     }
 
     #[cfg(feature = "schema")]
     fn describe() -> ValueType {
-        ValueType::text(
-            &format!("^{ARCHITECTURE}$"),
-            Some("^[uU][nN][kK][nN][oO][wW][nN](/|$)"),
-        )
+        ValueType::text(&format!("^{}$", architecture_pattern()))
     }
 
     #[cfg(feature = "schema")]
@@ -43,7 +72,11 @@ impl Setting for Architecture {
 
 impl Setting for Architectures {
     fn read(reader: &mut Reader, field: &Field<'_, '_>) -> Option<Self> {
-        Some(Vec::read(reader, field)?.into_iter().collect())
+        Some(
+            Vec::<Architecture>::read(reader, field)?
+                .into_iter()
+                .collect(),
+        )
     }
 
     #[cfg(feature = "schema")]
@@ -53,21 +86,22 @@ impl Setting for Architectures {
 
     #[cfg(feature = "schema")]
     fn to_json(&self) -> serde_json::Value {
-        self.iter().map(Architecture::to_json).collect()
+        self.iter()
+            .map(|architecture| architecture.to_json())
+            .collect()
     }
 }
 
 impl Setting for Os {
     fn read(reader: &mut Reader, field: &Field<'_, '_>) -> Option<Self> {
-        reader.parsed(field, "an operating system", OS_REMEDY, Os::parse)
+        let text = field.json().as_str().unwrap_or_default();
+        let remedy = remedy(&text, Self::names(), OS_REMEDY);
+        reader.parsed(field, "an operating system", &remedy, Self::parse)
     }
 
     #[cfg(feature = "schema")]
     fn describe() -> ValueType {
-        ValueType::text(
-            &format!("^{OS}$"),
-            Some("^([aA][nN][yY]|[uU][nN][kK][nN][oO][wW][nN])$"),
-        )
+        ValueType::text(&format!("^{}$", os_pattern()))
     }
 
     #[cfg(feature = "schema")]
@@ -83,7 +117,7 @@ pub struct OperatingSystems(Vec<Os>);
 impl OperatingSystems {
     /// Linux alone.
     pub fn linux() -> Self {
-        Self(vec![Os::linux()])
+        Self(vec![Os::LINUX])
     }
 
     /// The systems, in order of preference.
@@ -130,10 +164,7 @@ impl Setting for Platform {
 
     #[cfg(feature = "schema")]
     fn describe() -> ValueType {
-        ValueType::text(
-            &format!("^{OS}/{ARCHITECTURE}$"),
-            Some("^([aA][nN][yY]|[uU][nN][kK][nN][oO][wW][nN])/"),
-        )
+        ValueType::text(&format!("^{}/{}$", os_pattern(), architecture_pattern()))
     }
 
     #[cfg(feature = "schema")]
@@ -164,8 +195,8 @@ impl<T> ByArchitecture<T> {
     }
 
     /// The value of `architecture`.
-    pub fn get(&self, architecture: &Architecture) -> Option<&T> {
-        let found = self.0.iter().find(|(known, _)| known == architecture);
+    pub fn get(&self, architecture: Architecture) -> Option<&T> {
+        let found = self.0.iter().find(|(known, _)| *known == architecture);
         found.map(|(_, value)| value)
     }
 }
@@ -185,7 +216,7 @@ impl<T: Setting> Setting for ByArchitecture<T> {
 
     #[cfg(feature = "schema")]
     fn describe() -> ValueType {
-        ValueType::by_architecture(&format!("^{ARCHITECTURE}$"), T::describe())
+        ValueType::by_architecture(&format!("^{}$", architecture_pattern()), T::describe())
     }
 
     #[cfg(feature = "schema")]
@@ -207,20 +238,23 @@ fn each_architecture(
         reader.wrong_type(field, "use an object with architectures as keys");
         return None;
     }
-    let mut seen = Architectures::default();
+    let mut seen = Architectures::none();
     for (key, member) in field.json().members() {
         let architecture = Architecture::parse(&key);
         let key = shown_key(&key);
         let member = field.member(&key, member);
         let path = member.path();
-        match &architecture {
-            None => reader.errors.push(format!(
-                "{path}: \"{key}\" is not an architecture, {ARCHITECTURE_REMEDY}"
-            )),
+        match architecture {
+            None => {
+                let remedy = remedy(&key, Architecture::names(), ARCHITECTURE_REMEDY);
+                reader.errors.push(format!(
+                    "{path}: \"{key}\" is not an architecture, {remedy}"
+                ));
+            }
             Some(known) if seen.contains(known) => reader.errors.push(format!(
                 "{path}: \"{key}\" is {known} again, keep one of the two"
             )),
-            Some(known) => seen.insert(known.clone()),
+            Some(known) => seen.insert(known),
         }
         read(reader, architecture, &member);
     }

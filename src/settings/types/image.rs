@@ -125,7 +125,6 @@ impl Setting for ProxyHost {
     fn describe() -> ValueType {
         ValueType::text(
             "^(localhost|[A-Za-z0-9\\[][A-Za-z0-9:\\[\\]-]*[.:][A-Za-z0-9.:\\[\\]-]*[A-Za-z0-9\\]])(/[a-z0-9]([a-z0-9._-]*[a-z0-9])?)*$",
-            None,
         )
     }
 

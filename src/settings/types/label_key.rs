@@ -56,7 +56,7 @@ impl Setting for LabelKey {
 
     #[cfg(feature = "schema")]
     fn describe() -> ValueType {
-        ValueType::text(&format!("^({SUBDOMAIN}/)?{LABEL_NAME}$"), None).with("maxLength", 317)
+        ValueType::text(&format!("^({SUBDOMAIN}/)?{LABEL_NAME}$")).with("maxLength", 317)
     }
 
     #[cfg(feature = "schema")]

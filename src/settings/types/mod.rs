@@ -21,7 +21,8 @@ pub use label_key::LabelKey;
 pub use number::{Milliseconds, Weight};
 pub use strict::Strict;
 pub use word::{
-    OnLookupFailure, OnNoCommonArchitecture, OnUnsupportedSelection, PreferenceEnforcement,
+    OnLookupFailure, OnNoCommonArchitecture, OnUnfinishedLookups, OnUnsupportedSelection,
+    PreferenceEnforcement,
 };
 
 impl Setting for bool {

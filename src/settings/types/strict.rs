@@ -9,6 +9,6 @@ object! {
         /// Patterns of the namespaces, such as prod-*.
         namespaces: Vec<Glob> = "namespaces" or Vec::new();
         /// Architectures that every image must support there.
-        required_architectures: Architectures = "requiredArchitectures" or Architectures::default();
+        required_architectures: Architectures = "requiredArchitectures" or Architectures::none();
     }
 }

@@ -50,7 +50,20 @@ impl Setting for Toleration {
                 wrong("value", &value, "given with operator Exists", remedy);
             }
             Some("Exists") => {}
-            Some(_) => wrong("operator", &operator, "unknown", "use Equal or Exists"),
+            Some("Lt" | "Gt") if key.0.is_none() => {
+                wrong("key", &key, "empty with operator Lt or Gt", "give a key");
+            }
+            Some("Lt" | "Gt") => {
+                let is_number = |value: &String| value.parse::<i64>().is_ok();
+                if !value.0.as_ref().is_some_and(is_number) {
+                    let remedy = "use a whole number with operator Lt or Gt";
+                    wrong("value", &value, "no number", remedy);
+                }
+            }
+            Some(_) => {
+                let remedy = "use Equal, Exists, Lt or Gt";
+                wrong("operator", &operator, "unknown", remedy);
+            }
         }
         let is_effect = |effect: &String| EFFECTS.contains(&effect.as_str());
         if !effect.0.as_ref().is_none_or(is_effect) {
@@ -84,7 +97,7 @@ impl Setting for Toleration {
             "additionalProperties": false,
             "properties": {
                 "key": {"type": ["string", "null"], "pattern": format!("^(({SUBDOMAIN}/)?{LABEL_NAME})?$")},
-                "operator": {"enum": ["Equal", "Exists", "", null]},
+                "operator": {"enum": ["Equal", "Exists", "Lt", "Gt", "", null]},
                 "value": {"type": ["string", "null"], "pattern": format!("^({LABEL_NAME})?$")},
                 "effect": {"enum": ["NoSchedule", "PreferNoSchedule", "NoExecute", "", null]},
                 "tolerationSeconds": {"type": ["integer", "null"]}
@@ -94,6 +107,10 @@ impl Setting for Toleration {
                     "if": {"properties": {"operator": {"const": "Exists"}}, "required": ["operator"]},
                     "then": {"properties": {"value": {"enum": ["", null]}}},
                     "else": {"properties": {"key": {"type": "string", "minLength": 1}}, "required": ["key"]}
+                },
+                {
+                    "if": {"properties": {"operator": {"enum": ["Lt", "Gt"]}}, "required": ["operator"]},
+                    "then": {"properties": {"value": {"type": "string", "pattern": "^[0-9]{1,18}$"}}, "required": ["value"]}
                 },
                 {
                     "if": {"properties": {"tolerationSeconds": {"type": "integer"}}, "required": ["tolerationSeconds"]},
@@ -117,7 +134,7 @@ impl Setting for Toleration {
             ),
             with(
                 question("operator", "Exists tolerates every value."),
-                serde_json::json!({"type": "enum", "options": ["Equal", "Exists"], "default": "Equal"}),
+                serde_json::json!({"type": "enum", "options": ["Equal", "Exists", "Lt", "Gt"], "default": "Equal"}),
             ),
             with(
                 question("value", "The value of the taint, with Equal."),

@@ -87,6 +87,16 @@ word_enum! {
     }
 }
 
+word_enum! {
+    /// What follows when time runs out before every image is read.
+    OnUnfinishedLookups {
+        /// The object is refused, and trying again goes on from there.
+        Reject = "reject",
+        /// The images that are left count as failed lookups.
+        Ignore = "ignore",
+    }
+}
+
 /// Which of `words` the value is.
 fn read_word(reader: &mut Reader, field: &Field<'_, '_>, words: &[&str]) -> Option<usize> {
     let text = field.json().as_str();
