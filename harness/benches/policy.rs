@@ -21,7 +21,7 @@ use serde_json::Value;
 #[path = "../tests/common/cases.rs"]
 mod cases;
 
-use cases::{Case, Registry, cases, full_settings};
+use cases::{Case, Registry, cases, full_settings, harmful_cases};
 
 const POLICY: &str = "policy";
 const BASELINE: &str = "baseline";
@@ -68,7 +68,8 @@ fn comparisons(policy: &Policy) -> Vec<Comparison> {
     };
     let settings = full_settings().to_string();
     let mut comparisons = vec![same("an empty call", "protocol_version", "")];
-    comparisons.extend(cases().into_iter().map(|case| of_case(policy, case)));
+    let every = cases().into_iter().chain(harmful_cases());
+    comparisons.extend(every.map(|case| of_case(policy, case)));
     comparisons.push(same("validate_settings: none", "validate_settings", "{}"));
     comparisons.push(same(
         "validate_settings: all",

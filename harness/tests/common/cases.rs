@@ -79,6 +79,28 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
+/// Cases that nobody writes but to harm: what they cost is measured.
+pub(crate) fn harmful_cases() -> Vec<Case> {
+    let multi_arch = |name, request| Case {
+        name,
+        request,
+        settings: json!({}),
+        registry: Registry::multi_arch(),
+    };
+    vec![
+        multi_arch("8,000 required terms", creation_of(with_terms(8_000, 1))),
+        multi_arch(
+            "8,000 values in a requirement",
+            creation_of(with_values(8_000)),
+        ),
+        Case {
+            settings: json!({"tolerations": {"amd64": [{"key": "arch", "operator": "Exists"}]}}),
+            ..multi_arch("8,000 tolerations", creation_of(with_tolerations(8_000)))
+        },
+        multi_arch("a forged record on 3,000 requirements", forged()),
+    ]
+}
+
 /// Settings that use whatever there is.
 pub(crate) fn full_settings() -> Value {
     json!({
@@ -100,6 +122,8 @@ pub(crate) fn full_settings() -> Value {
         "imageVolumes": false,
         "strict": {"namespaces": ["prod-*"], "requiredArchitectures": ["arm64"]},
         "lookupBudgetMilliseconds": 500,
+        "registries": ["docker.io", "*.example.com"],
+        "onUnfinishedLookups": "ignore",
         "annotate": false
     })
 }
@@ -153,6 +177,67 @@ fn pod(containers: usize) -> Value {
         },
         "status": {}
     })
+}
+
+/// A Pod of one container with so many required terms of so many requirements.
+fn with_terms(terms: usize, requirements: usize) -> Value {
+    let requirement =
+        |number: usize| json!({"key": format!("pool-{number}"), "operator": "Exists"});
+    let requirements: Vec<Value> = (0..requirements).map(requirement).collect();
+    let terms = vec![json!({ "matchExpressions": requirements }); terms];
+    let mut pod = pod(1);
+    pod["spec"]["affinity"] = required(&json!(terms));
+    pod
+}
+
+/// A Pod of one container that selects among so many values.
+fn with_values(values: usize) -> Value {
+    let mut values: Vec<String> = (0..values).map(|number| format!("arch{number}")).collect();
+    values.push("amd64".to_owned());
+    let mut pod = pod(1);
+    pod["spec"]["affinity"] = required(&json!([
+        {"matchExpressions": [{"key": "kubernetes.io/arch", "operator": "In", "values": values}]}
+    ]));
+    pod
+}
+
+/// A Pod of one container with so many tolerations.
+fn with_tolerations(tolerations: usize) -> Value {
+    let toleration =
+        |number: usize| json!({"key": format!("taint-{number}"), "operator": "Exists"});
+    let mut pod = pod(1);
+    pod["spec"]["tolerations"] = (0..tolerations).map(toleration).collect();
+    pod
+}
+
+/// An update of a Deployment with a forged record of nearly 16 KiB on a term of many requirements.
+fn forged() -> Value {
+    let mut template = with_terms(1, 3_000);
+    let old = template.clone();
+    let ours = json!([{"key": "kubernetes.io/arch", "operator": "In", "values": ["amd64"]}]);
+    let terms: Vec<Value> = (0..130)
+        .map(|number| json!({"rest": format!("{number:016x}"), "added": ours}))
+        .collect();
+    let record = json!({"version": 2, "base": "0", "terms": terms}).to_string();
+    template["metadata"]["annotations"] = json!({"node-architecture-policy/placement": record});
+    template["metadata"]["labels"]["version"] = json!("2");
+    let deployment = |template: Value| {
+        json!({
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "web", "namespace": "shop"},
+            "spec": {"template": template}
+        })
+    };
+    let mut request = creation_of(deployment(template));
+    request["kind"] = json!({"group": "apps", "version": "v1", "kind": "Deployment"});
+    request["operation"] = json!("UPDATE");
+    request["oldObject"] = deployment(old);
+    request
+}
+
+fn required(terms: &Value) -> Value {
+    json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}})
 }
 
 /// A Pod of one container with so many annotations of so many bytes.
