@@ -5,7 +5,7 @@
 use super::problem::ImagePlatforms;
 use crate::{
     image::{ImageSupport, LookupFailure},
-    platform::{Architecture, Architectures, Known, Os, Platform, Platforms, Systems},
+    platform::{Architectures, Known, Os, Platform, Platforms},
     pod::{PodContext, Term},
     settings::{OnLookupFailure, OnNoCommonArchitecture, OnUnsupportedSelection, Settings},
 };
@@ -274,68 +274,11 @@ impl<'s> Candidates<'s> {
         let schedulable = self.settings.schedulable_architectures;
         (!self.selects && !schedulable.is_empty()).then_some(schedulable)
     }
-
-    /// Where each live term of the Pod is placed: on the first of its systems that it admits a candidate on. A term
-    /// without one takes the system of the first term that has one, and so matches nothing. `None` where no term has
-    /// one.
-    pub(super) fn placements(&self, pod: &PodContext<'_>) -> Option<Vec<TermPlacement>> {
-        let terms = &pod.constraints.terms;
-        let own = |term: &Term| {
-            let mut systems = systems_of(pod, term).into_iter();
-            systems.find_map(|os| {
-                let candidates = self.on(os, term.selects_architecture);
-                let has_one =
-                    term.systems.contains(os) && !candidates.and(term.architectures).is_empty();
-                has_one.then_some((os, candidates))
-            })
-        };
-        let (first, _) = terms.iter().find_map(own)?;
-        let placed = terms.iter().map(|term| {
-            let (os, candidates) = own(term).unwrap_or_else(|| {
-                let candidates = self.on(first, term.selects_architecture);
-                // An `In` mustn't be empty. The first term has a candidate there, whoever selected it.
-                let is_none = candidates.is_empty();
-                (first, self.on(first, is_none || term.selects_architecture))
-            });
-            TermPlacement {
-                index: term.index,
-                os,
-                candidates,
-                admitted: candidates.and(term.architectures),
-                admits_others: !term.architectures.is_within(candidates),
-                systems: term.systems,
-                names_hosts: term.names_hosts,
-                is_placed_by_labels: term.is_placed_by_labels,
-            }
-        });
-        Some(placed.collect())
-    }
-}
-
-/// Where a live term of a Pod is placed.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct TermPlacement {
-    /// Its index; `None` where the Pod has no required node affinity.
-    pub(super) index: Option<usize>,
-    /// The operating system.
-    pub(super) os: Os,
-    /// The architectures of nodes that run every image there.
-    pub(super) candidates: Architectures,
-    /// Those of them that the term admits.
-    pub(super) admitted: Architectures,
-    /// Whether the term admits an architecture that is no candidate.
-    pub(super) admits_others: bool,
-    /// The operating systems that the term admits.
-    pub(super) systems: Systems,
-    /// Whether it names its nodes.
-    pub(super) names_hosts: bool,
-    /// Whether something but architecture, operating system and topology narrows its nodes down.
-    pub(super) is_placed_by_labels: bool,
 }
 
 /// The operating systems that a term may be placed on, in order of preference: `spec.os.name`, else those of the cluster
 /// that it admits; where it admits none of these, those it names itself.
-fn systems_of(pod: &PodContext<'_>, term: &Term) -> Vec<Os> {
+pub(super) fn systems_of(pod: &PodContext<'_>, term: &Term) -> Vec<Os> {
     if let Some(os) = pod.constraints.pod_os {
         return vec![os];
     }
@@ -346,12 +289,4 @@ fn systems_of(pod: &PodContext<'_>, term: &Term) -> Vec<Os> {
     } else {
         admitted
     }
-}
-
-/// The architectures in messages.
-pub(super) fn names(architectures: Architectures) -> Vec<String> {
-    architectures
-        .iter()
-        .map(|name: Architecture| name.to_string())
-        .collect()
 }

@@ -1,10 +1,10 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::*;
+use super::{placement::node_in, *};
 use crate::{
     image::{ImageSupport, LookupFailure},
-    platform::Platform,
+    platform::{Architecture, Platform},
     pod::PodObject,
     settings::Settings,
 };

@@ -149,6 +149,17 @@ impl Term {
     }
 }
 
+/// Whether every one of the `required` terms asks for nodes with the label `key` of this `value`.
+pub(super) fn require_label(required: Option<&[NodeSelectorTerm]>, key: &str, value: &str) -> bool {
+    let asks = |requirement: &NodeSelectorRequirement| {
+        requirement.key == key
+            && requirement.operator == "In"
+            && requirement.values.as_deref() == Some(&[value.to_owned()])
+    };
+    let terms = required.unwrap_or_default();
+    !terms.is_empty() && terms.iter().all(|term| requirements(term).any(asks))
+}
+
 /// Whether some of the `required` terms, if there are any, match nodes with the label `key` of this `value`.
 pub(super) fn admit_label(required: Option<&[NodeSelectorTerm]>, key: &str, value: &str) -> bool {
     let admits = |term: &NodeSelectorTerm| {

@@ -81,7 +81,8 @@ impl<'s> PodContext<'s> {
         let mut matched_labels = Vec::new();
         let mut excluded_labels = Vec::new();
         for (key, value) in labels.matched {
-            if selector.iter().any(|(selected, _)| *selected == key) {
+            let is_selected = selector.iter().any(|(selected, _)| *selected == key);
+            if is_selected || constraints::require_label(required, &key, &value) {
                 continue;
             }
             if constraints::admit_label(required, &key, &value) {

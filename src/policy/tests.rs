@@ -576,7 +576,11 @@ fn a_template_with_a_runtime_class_gets_everything_as_affinity() {
         .map(|it| &it["key"])
         .collect();
     assert_eq!(keys, [&json!("kubernetes.io/arch"), &json!("pool")]);
-    // And all of it comes out again.
+    // A rollback to it needs nothing more, and all of it comes out again.
+    let mut other = response["mutated_object"].clone();
+    other["spec"]["template"] = deployment("app:2")["spec"]["template"].clone();
+    let rolled_back = evaluate(&update(&response["mutated_object"], &other), &settings);
+    assert_eq!(rolled_back.get("mutated_object"), None);
     let mut scaled = response["mutated_object"].clone();
     scaled["spec"]["template"]["metadata"]
         .as_object_mut()
