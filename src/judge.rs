@@ -4,7 +4,7 @@
 use node_architecture_json::{Field, Json, Mismatch};
 
 use crate::{
-    decision::{Candidates, Decision, decide},
+    decision::{Candidates, Decision, admits_none, decide},
     image::{Image, ImageSupport, LookupFailure, Lookups, PodTraits, images_of},
     placement::{ANNOTATION, PlacementRecord},
     platform::Platforms,
@@ -81,7 +81,7 @@ impl Judge<'_> {
             });
         }
         let mut candidates = self.gather(&pod, &images, &supports, false);
-        if candidates.are_none() {
+        if admits_none(&pod, &candidates) {
             // It may be for what couldn't be read of an index.
             candidates = self.gather(&pod, &images, &supports, true);
         }

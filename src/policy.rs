@@ -84,7 +84,7 @@ fn evaluate(
         && workload.old_template.is_some()
         && record.is_for(&base.canonical)
         && let Some(Judged { decision, .. }) = judge.decide(workload.template, &mut lookups)?
-        && decision.narrows_nothing()
+        && decision.holds()
     {
         return Ok(Response::rolled_back(&decision).into_bytes());
     }

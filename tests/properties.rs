@@ -126,7 +126,11 @@ fn admits_label(spec: &Value, key: &str, value: &str) -> bool {
                 .unwrap_or_default();
             let mut of_key: Vec<Value> = expressions;
             of_key.retain(|requirement| requirement["key"] == key);
-            of_key.is_empty() || node.matches_term(&json!({ "matchExpressions": of_key }))
+            let is_filled = ["matchExpressions", "matchFields"]
+                .iter()
+                .any(|list| term[*list].as_array().is_some_and(|list| !list.is_empty()));
+            (is_filled && of_key.is_empty())
+                || node.matches_term(&json!({ "matchExpressions": of_key }))
         })
 }
 

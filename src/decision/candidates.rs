@@ -36,6 +36,8 @@ pub struct Candidates<'s> {
     failed: Vec<(String, LookupFailure)>,
     /// The images that couldn't be read, and count as they did when they were read last.
     remembered: Vec<(String, LookupFailure)>,
+    /// The images that may run on more than what is known.
+    partly: Vec<String>,
     /// How many images there was no time for.
     unfinished: usize,
 }
@@ -96,6 +98,7 @@ impl<'s> Candidates<'s> {
             counted: Vec::new(),
             failed: Vec::new(),
             remembered: Vec::new(),
+            partly: Vec::new(),
             unfinished: 0,
         }
     }
@@ -103,7 +106,11 @@ impl<'s> Candidates<'s> {
     /// Narrows the candidates by what is known of an image.
     pub fn add(&mut self, image: String, support: ImageSupport) {
         match support {
-            ImageSupport::Platforms(platforms) | ImageSupport::Partly(platforms, _) => {
+            ImageSupport::Partly(platforms, _) => {
+                self.partly.push(image.clone());
+                self.add(image, ImageSupport::Platforms(platforms));
+            }
+            ImageSupport::Platforms(platforms) => {
                 self.narrow(&platforms);
                 self.known.push(ImagePlatforms {
                     image,
@@ -182,7 +189,7 @@ impl<'s> Candidates<'s> {
     }
 
     /// Whether no node that the Pod may be placed on runs every image.
-    pub fn are_none(&self) -> bool {
+    pub(super) fn are_none(&self) -> bool {
         let on = |os: &Os| self.on(*os, self.selects);
         self.systems.iter().all(|os| on(os).is_empty())
     }
@@ -256,9 +263,10 @@ impl<'s> Candidates<'s> {
         self.unfinished
     }
 
-    /// The platforms of the images that are known, for a record.
+    /// The platforms of the images that are known in full, for a record.
     pub fn platforms(&self) -> Vec<(String, Platforms)> {
-        let known = self.known.iter();
+        let is_whole = |it: &&ImagePlatforms| !self.partly.contains(&it.image);
+        let known = self.known.iter().filter(is_whole);
         known
             .map(|it| (it.image.clone(), it.platforms.clone()))
             .collect()

@@ -37,8 +37,8 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// Whether the Pod (template) stands as it is: it is accepted, and admits only nodes that run its images.
-    pub fn narrows_nothing(&self) -> bool {
+    /// Whether the Pod (template) holds as it is: it is accepted, and admits only nodes that run its images.
+    pub fn holds(&self) -> bool {
         let is_rejected = matches!(
             self.outcome,
             Outcome::Rejected(_)
@@ -48,7 +48,9 @@ impl Decision {
                 }
         );
         let is_excluded = self.architectures.is_some_and(Architectures::is_empty);
-        !is_rejected && !is_excluded && self.placement.requirements.is_empty()
+        let mut selector = self.placement.node_selector.iter();
+        let is_pinned = selector.any(|(key, _)| key == ARCHITECTURE_LABEL || key == OS_LABEL);
+        !is_rejected && !is_excluded && !is_pinned && self.placement.requirements.is_empty()
     }
 }
 
@@ -137,11 +139,16 @@ impl Decider<'_, '_> {
     fn match_labels(&self, outcome: &mut Outcome, placement: &mut Placement) {
         let labels = &self.pod.matched_labels;
         if self.pod.takes_affinity_only() {
+            // Without a live term no node matches, and nothing is to be added.
+            let terms = self.pod.constraints.terms.iter();
+            let indices: Vec<Option<usize>> = terms.map(|term| term.index).collect();
+            if indices.is_empty() {
+                return;
+            }
             for (key, value) in labels {
-                let terms = self.pod.constraints.terms.iter();
                 placement.requirements.push(Requirement {
                     requirement: node_in(key, vec![value.clone()]),
-                    terms: terms.filter_map(|term| term.index).collect(),
+                    terms: indices.iter().copied().collect(),
                 });
             }
         } else {
@@ -182,13 +189,24 @@ impl Decider<'_, '_> {
             }
             all = [architecture].into_iter().collect();
         } else {
+            // Terms that get the same are written together; there may be thousands.
+            let mut groups: Vec<(Architectures, Vec<Option<usize>>)> = Vec::new();
             for term in terms.iter().filter(|term| term.admits_others) {
                 let values = if term.admitted.is_empty() {
                     term.candidates
                 } else {
                     term.admitted
                 };
-                placement.require(node_in(ARCHITECTURE_LABEL, names(values)), term.index);
+                match groups.iter_mut().find(|(group, _)| *group == values) {
+                    Some((_, indices)) => indices.push(term.index),
+                    None => groups.push((values, vec![term.index])),
+                }
+            }
+            for (values, indices) in groups {
+                placement.requirements.push(Requirement {
+                    requirement: node_in(ARCHITECTURE_LABEL, names(values)),
+                    terms: indices.into_iter().collect(),
+                });
                 on = Some(Nodes::Affinity(all));
             }
         }
@@ -271,8 +289,18 @@ impl Decider<'_, '_> {
             let label = (OS_LABEL.to_owned(), first.to_string());
             placement.node_selector.push(label);
         } else {
-            for term in terms.iter().filter(admits_another) {
-                placement.require(node_in(OS_LABEL, vec![term.os.to_string()]), term.index);
+            for os in self.candidates.systems() {
+                let of_os = terms.iter().filter(admits_another);
+                let indices: Vec<Option<usize>> = of_os
+                    .filter(|term| term.os == *os)
+                    .map(|term| term.index)
+                    .collect();
+                if !indices.is_empty() {
+                    placement.requirements.push(Requirement {
+                        requirement: node_in(OS_LABEL, vec![os.to_string()]),
+                        terms: indices.into_iter().collect(),
+                    });
+                }
             }
         }
         Some(first)

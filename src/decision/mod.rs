@@ -22,7 +22,7 @@ pub use placement::{Placement, Requirement};
 pub use problem::{ImagePlatforms, Problem};
 pub use warning::{LabelReason, Warning};
 
-/// Decides on a Pod with what is known of its images, of which it has so many.
+/// Decides on a Pod with what is known of its images; `images` is how many it has.
 pub fn decide(pod: &PodContext<'_>, candidates: &Candidates<'_>, images: usize) -> Decision {
     Decider {
         pod,
@@ -32,6 +32,11 @@ pub fn decide(pod: &PodContext<'_>, candidates: &Candidates<'_>, images: usize) 
         warnings: Vec::new(),
     }
     .decide()
+}
+
+/// Whether no live term of the Pod admits a candidate.
+pub fn admits_none(pod: &PodContext<'_>, candidates: &Candidates<'_>) -> bool {
+    terms::placements(candidates, pod).is_none()
 }
 
 #[cfg(test)]

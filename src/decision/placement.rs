@@ -27,23 +27,11 @@ pub struct Placement {
 pub struct Requirement {
     /// The requirement.
     pub requirement: NodeSelectorRequirement,
-    /// Indices of the terms; empty where the Pod has no required node affinity, and a term is made for it.
-    pub terms: Vec<usize>,
+    /// Indices of the terms; `None` where the Pod has no required node affinity, and a term is made for it.
+    pub terms: Option<Vec<usize>>,
 }
 
 impl Placement {
-    /// Requires `requirement` of the term at `index`, or of the one that is made.
-    pub(super) fn require(&mut self, requirement: NodeSelectorRequirement, index: Option<usize>) {
-        let same = |other: &&mut Requirement| other.requirement == requirement;
-        match self.requirements.iter_mut().find(same) {
-            Some(other) => other.terms.extend(index),
-            None => self.requirements.push(Requirement {
-                requirement,
-                terms: index.into_iter().collect(),
-            }),
-        }
-    }
-
     /// Whether nothing is added.
     pub fn is_empty(&self) -> bool {
         self.node_selector.is_empty()

@@ -49,15 +49,23 @@ pub(super) fn placements(
     let placed = terms.iter().map(|term| {
         let (os, running) = own(term).unwrap_or_else(|| {
             let running = candidates.on(first, term.selects_architecture);
-            // An `In` mustn't be empty. The first term has a candidate there, whoever selected it.
-            let all = running.is_empty() || term.selects_architecture;
-            (first, candidates.on(first, all))
+            // An `In` mustn't be empty. Some term has a candidate there, if only one that isn't schedulable.
+            let or_all = if running.is_empty() {
+                candidates.on(first, true)
+            } else {
+                running
+            };
+            (first, or_all)
         });
         TermPlacement {
             index: term.index,
             os,
             candidates: running,
-            admitted: running.and(term.architectures),
+            admitted: if term.systems.contains(os) {
+                running.and(term.architectures)
+            } else {
+                Architectures::none()
+            },
             admits_others: !term.architectures.is_within(running),
             systems: term.systems,
             names_hosts: term.names_hosts,
@@ -67,7 +75,7 @@ pub(super) fn placements(
     Some(placed.collect())
 }
 
-/// The architectures in messages.
+/// The architectures as values of a requirement.
 pub(super) fn names(architectures: Architectures) -> Vec<String> {
     architectures
         .iter()

@@ -508,7 +508,7 @@ fn a_requirement_goes_into_every_term_that_selects_nothing() {
     let spec = terms(json!([zone(), {}, arch("In", &["arm64"]), zone()]));
     let placement = multi(json!({}), spec).decide().placement;
     assert_eq!(placement.requirements.len(), 1);
-    assert_eq!(placement.requirements[0].terms, vec![0, 3]);
+    assert_eq!(placement.requirements[0].terms, Some(vec![0, 3]));
     assert!(placement.node_selector.is_empty());
 }
 
@@ -649,7 +649,7 @@ fn each_term_has_a_system_of_its_own() {
         panic!("{:?}", decision.placement);
     };
     assert_eq!(requirement.requirement.key, "kubernetes.io/os");
-    assert_eq!(requirement.terms, vec![0]);
+    assert_eq!(requirement.terms, Some(vec![0]));
 }
 
 #[test]

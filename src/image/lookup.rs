@@ -94,8 +94,9 @@ impl<'a> Lookups<'a> {
     /// What each of `images` runs on for a Pod with these traits, in their order. Where `is_settled` says so after an image, the others don't matter
     /// and are left out.
     ///
-    /// First comes every image's own manifest, then the configs of those that have no index, last the entries without a
-    /// platform in indexes that have others: what tells most for its time comes first.
+    /// First comes every image's own manifest, then the configs of those that have no index and the entries of indexes that
+    /// say no platform at all, last the entries without a platform in indexes that have others: what tells most for its
+    /// time comes first.
     pub fn read(
         &mut self,
         images: &[Image],
@@ -116,14 +117,16 @@ impl<'a> Lookups<'a> {
             }
             progress.push(Some(step));
         }
-        for of_configs in [true, false] {
+        for entries_beside_others in [false, true] {
             for (image, place) in images.iter().zip(&mut progress) {
                 if settled {
                     break;
                 }
                 let is_next = match place {
-                    Some(Progress::Config(..)) => of_configs,
-                    Some(Progress::Entries(_, index)) => of_configs != has_platforms(index),
+                    Some(Progress::Config(..)) => !entries_beside_others,
+                    Some(Progress::Entries(_, index)) => {
+                        has_platforms(index) == entries_beside_others
+                    }
                     _ => false,
                 };
                 if is_next && let Some(step) = place.take() {
@@ -208,8 +211,7 @@ impl<'a> Lookups<'a> {
             Ok(Config::OlmBundle) => LookupFailure::not_a_container_image("OLM bundle"),
             Ok(Config::UnknownPlatform(word)) => LookupFailure::UnknownPlatform(word),
             Ok(Config::NoArchitecture) => match manifest {
-                Manifest::Image(Some(config_type)) if self.pod.has_runtime_class => {
-                    let _ = config_type;
+                Manifest::Image(Some(_)) if self.pod.has_runtime_class => {
                     return ImageSupport::Unconstrained;
                 }
                 Manifest::Image(Some(config_type)) => {
@@ -250,18 +252,22 @@ impl<'a> Lookups<'a> {
             let reference = index.with_digest(digest);
             let nested = match kind {
                 EntryKind::Manifest => Ok(Rc::new(Manifest::Image(None))),
-                EntryKind::Index if depth == DEEPEST => continue,
-                EntryKind::Index | EntryKind::Unknown if walk.take_lookup() => {
+                EntryKind::Index | EntryKind::Unknown if depth < DEEPEST && walk.take_lookup() => {
                     self.manifest(&reference, reference.clone())
                 }
-                EntryKind::Index | EntryKind::Unknown => continue,
+                EntryKind::Index | EntryKind::Unknown => {
+                    Err(Missing::Failed(LookupFailure::NoPlatform))
+                }
             };
             let missing = match nested.as_deref() {
                 Ok(Manifest::Index(entries)) if depth < DEEPEST => {
                     self.walk(index, entries, depth + 1, walk);
                     continue;
                 }
-                Ok(Manifest::Image(_)) if walk.take_lookup() => match self.config(&reference) {
+                Ok(Manifest::Image(_)) if !walk.take_lookup() => {
+                    Missing::Failed(LookupFailure::NoPlatform)
+                }
+                Ok(Manifest::Image(_)) => match self.config(&reference) {
                     Ok(Config::Platform(platform)) => {
                         walk.platforms.insert(platform);
                         continue;

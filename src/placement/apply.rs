@@ -70,7 +70,7 @@ fn require(
         return Some(Vec::new());
     }
     let required = node_affinity.object(REQUIRED)?;
-    let makes_a_term = requirements.iter().all(|it| it.terms.is_empty());
+    let makes_a_term = requirements.iter().any(|it| it.terms.is_none());
     if makes_a_term {
         required.set(TERMS, Draft::Array(vec![Draft::object()]));
     }
@@ -78,7 +78,7 @@ fn require(
     let mut ours: Vec<Vec<Draft<'_>>> = vec![Vec::new(); terms.len()];
     for Requirement { requirement, terms } in requirements {
         let made = [0];
-        let indices: &[usize] = if makes_a_term { &made } else { terms };
+        let indices = terms.as_deref().unwrap_or(&made);
         for index in indices {
             ours.get_mut(*index)?
                 .push(requirement_json(requirement).into());

@@ -74,16 +74,13 @@ fn take_out(template: &mut Draft<'_>, record: Option<&PlacementRecord>) {
             spec.remove_empty("tolerations");
         }
     }
-    if let Some(metadata) = template.get_object_mut("metadata") {
-        if let Some(annotations) = metadata.get_object_mut("annotations")
-            && annotations.get_mut(ANNOTATION).is_some()
-        {
-            annotations.remove(ANNOTATION);
-            metadata.remove_empty("annotations");
-        }
-        if metadata.is_empty() {
-            template.remove("metadata");
-        }
+    if let Some(metadata) = template.get_object_mut("metadata")
+        && let Some(annotations) = metadata.get_object_mut("annotations")
+        && annotations.get_mut(ANNOTATION).is_some()
+    {
+        annotations.remove(ANNOTATION);
+        metadata.remove_empty("annotations");
+        template.remove_empty("metadata");
     }
 }
 

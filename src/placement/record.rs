@@ -13,6 +13,8 @@ use crate::{
 
 /// The longest record that is read or written.
 const LONGEST_RECORD: usize = 16 * 1024;
+/// More tolerations, or preferences, than settings have.
+const MOST_ADDED: usize = 64;
 /// The version of the format. Records of another one aren't read.
 const VERSION: i64 = 2;
 
@@ -144,22 +146,30 @@ impl PlacementRecord {
         }
         for term in terms.into_iter().flat_map(Json::elements) {
             let [rest, added] = term.pick(["rest", "added"]);
-            let (rest, added) = (rest?.as_str()?.into_owned(), added?);
-            if !added.is_empty() && added.elements().all(key_is_ours) {
-                record.added.terms.push((rest, added.canonical()));
+            let rest = rest.and_then(Json::as_str);
+            if let (Some(rest), Some(added)) = (rest, added)
+                && !added.is_empty()
+                && added.elements().all(key_is_ours)
+            {
+                let term = (rest.into_owned(), added.canonical());
+                record.added.terms.push(term);
             }
         }
-        for preference in preferences.into_iter().flat_map(Json::elements) {
-            let expressions = preference.get("preference")?.get(EXPRESSIONS)?;
+        for preference in few(preferences) {
+            let term = preference.get("preference").unwrap_or(Json::NULL);
+            let expressions = term.get(EXPRESSIONS).unwrap_or(Json::NULL);
             let is_on_architecture = |requirement: Json<'_>| {
                 let key = requirement.get("key").and_then(Json::as_str);
                 key.is_some_and(|key| key == ARCHITECTURE_LABEL)
             };
-            if expressions.elements().all(is_on_architecture) {
+            if !expressions.is_null()
+                && !expressions.is_empty()
+                && expressions.elements().all(is_on_architecture)
+            {
                 record.added.preferences.push(preference.canonical());
             }
         }
-        for toleration in tolerations.into_iter().flat_map(Json::elements) {
+        for toleration in few(tolerations) {
             record.added.tolerations.push(toleration.canonical());
         }
         for (image, platforms) in images.into_iter().flat_map(Json::members) {
@@ -173,6 +183,11 @@ impl PlacementRecord {
         }
         Some(record)
     }
+}
+
+/// The elements of a list, as many as there can be.
+fn few<'a>(list: Option<Json<'a>>) -> impl Iterator<Item = Json<'a>> {
+    list.into_iter().flat_map(Json::elements).take(MOST_ADDED)
 }
 
 /// A platform as a record has it: one on any operating system, too.

@@ -17,7 +17,7 @@ fn requirement(key: &str, values: &[&str], terms: &[usize]) -> Requirement {
             operator: "In".to_owned(),
             values: Some(values.iter().map(|value| (*value).to_owned()).collect()),
         },
-        terms: terms.to_vec(),
+        terms: (!terms.is_empty()).then(|| terms.to_vec()),
     }
 }
 

@@ -189,7 +189,7 @@ pub type Architectures = Values<Architecture>;
 pub type Systems = Values<Os>;
 
 impl Known for Architecture {
-    const COUNT: u8 = 14;
+    const COUNT: u8 = ARCHITECTURES.len() as u8;
 
     fn numbered(number: u8) -> Self {
         Self(number)
@@ -205,7 +205,7 @@ impl Known for Architecture {
 }
 
 impl Known for Os {
-    const COUNT: u8 = 16;
+    const COUNT: u8 = SYSTEMS.len() as u8;
 
     fn numbered(number: u8) -> Self {
         Self(number)

@@ -103,10 +103,12 @@ fn sets_of_values_know_that_there_are_others() {
         ["arm64"]
     );
     assert!(
-        !two.without()
+        !two.complement()
             .contains(Architecture::parse("amd64").unwrap())
     );
-    assert!(two.without().contains(Architecture::parse("arm").unwrap()));
+    assert!(
+        two.complement()
+            .contains(Architecture::parse("arm").unwrap())
+    );
     assert!(!all.is_within(two.or(two.minus(odd))));
-    assert_eq!(two.len(), 2);
 }

@@ -56,8 +56,8 @@ impl<T: Known> Values<T> {
         values
     }
 
-    /// The values that aren't in this set, where those of `labels` that no table knows are left among the others.
-    pub fn without(self) -> Self {
+    /// The values that aren't in this set. Those that no table knows stay possible: nobody can tell them apart.
+    pub fn complement(self) -> Self {
         let all = Self::all();
         Self {
             bits: all.bits & !self.bits,
@@ -113,11 +113,6 @@ impl<T: Known> Values<T> {
     /// Whether no known value is in the set.
     pub fn is_empty(self) -> bool {
         self.bits == 0
-    }
-
-    /// How many known values are in the set.
-    pub fn len(self) -> u32 {
-        self.bits.count_ones()
     }
 
     /// The known values, sorted.

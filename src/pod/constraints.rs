@@ -89,11 +89,7 @@ impl NodeConstraints {
         };
         let mut filled = Vec::new();
         for (index, term) in required.unwrap_or_default().iter().enumerate() {
-            let lists = [&term.match_expressions, &term.match_fields];
-            if lists
-                .iter()
-                .any(|list| list.as_ref().is_some_and(|list| !list.is_empty()))
-            {
+            if is_filled(term) {
                 filled.push((index, term));
             }
         }
@@ -163,15 +159,21 @@ pub(super) fn require_label(required: Option<&[NodeSelectorTerm]>, key: &str, va
 /// Whether some of the `required` terms, if there are any, match nodes with the label `key` of this `value`.
 pub(super) fn admit_label(required: Option<&[NodeSelectorTerm]>, key: &str, value: &str) -> bool {
     let admits = |term: &NodeSelectorTerm| {
-        requirements(term)
-            .filter(|requirement| requirement.key == key)
-            .all(|requirement| requirement_admits(requirement, value))
+        is_filled(term)
+            && requirements(term)
+                .filter(|requirement| requirement.key == key)
+                .all(|requirement| requirement_admits(requirement, value))
     };
     required.is_none_or(|terms| terms.iter().any(admits))
 }
 
 fn requirements(term: &NodeSelectorTerm) -> impl Iterator<Item = &NodeSelectorRequirement> {
     term.match_expressions.iter().flatten()
+}
+
+/// Whether the term has a requirement: without one it matches no node.
+fn is_filled(term: &NodeSelectorTerm) -> bool {
+    requirements(term).next().is_some() || fields(term).next().is_some()
 }
 
 fn fields(term: &NodeSelectorTerm) -> impl Iterator<Item = &NodeSelectorRequirement> {
@@ -249,7 +251,7 @@ fn by_requirement<T: Known>(requirement: &NodeSelectorRequirement) -> Values<T> 
     };
     match requirement.operator.as_str() {
         "In" => listed(),
-        "NotIn" => listed().without(),
+        "NotIn" => listed().complement(),
         "Exists" => Values::all(),
         // Names of architectures are no numbers, but one: 386.
         "Gt" | "Lt" => Values::all()

@@ -315,6 +315,26 @@ fn messages_are_bounded() {
     assert!(host.events[0].to_string().len() <= 3_000);
 }
 
+#[test]
+fn an_index_with_more_unclear_entries_than_are_looked_up_is_partly_read() {
+    let entries: Vec<Value> = (0..9)
+        .map(|number| json!({"digest": format!("sha256:{number}"), "mediaType": "application/vnd.oci.image.manifest.v1+json"}))
+        .collect();
+    let mut host = TableHost::default().manifest("quay.io/a", &json!({ "manifests": entries }));
+    for number in 0..9 {
+        let architecture = if number < 8 { "amd64" } else { "arm64" };
+        let config = json!({"os": "linux", "architecture": architecture});
+        host = host.single(&format!("quay.io/a@sha256:{number}"), &config);
+    }
+    let mut object = pod("quay.io/a");
+    object["spec"]["nodeSelector"] = json!({"kubernetes.io/arch": "arm64"});
+    let response = validate_with(&mut host, &create(object), &json!({}));
+    assert_eq!(
+        response["warnings"],
+        json!(["image quay.io/a ignored: its index names no platform"])
+    );
+}
+
 // --- workloads, over their life
 
 fn deployment(image: &str) -> Value {
@@ -483,6 +503,60 @@ fn a_rollback_has_the_placement_that_it_had_and_a_restart_is_decided_by_the_sett
     let response = evaluate(&update(&restarted, &first), &settings);
     let spec = &response["mutated_object"]["spec"]["template"]["spec"];
     assert_eq!(spec["nodeSelector"], json!({"kubernetes.io/arch": "arm64"}));
+}
+
+#[test]
+fn a_rollback_to_what_could_not_be_placed_then_is_placed_now() {
+    let settings =
+        json!({"tolerations": {"amd64": [{"operator": "Exists"}]}, "matchNodeLabels": ["app"]});
+    let mut out_of_order = TableHost::default();
+    let create = update(&deployment("app:1"), &Value::Null);
+    let first = validate_with(&mut out_of_order, &create, &settings)["mutated_object"].clone();
+    assert_eq!(
+        first["spec"]["template"]["spec"]["nodeSelector"],
+        json!({"app": "x"})
+    );
+    let second = stored("app:2");
+    let response = evaluate(&update(&first, &second), &settings);
+    let spec = &response["mutated_object"]["spec"]["template"]["spec"];
+    assert!(spec["affinity"].is_object(), "{response}");
+}
+
+#[test]
+fn terms_that_match_no_node_are_never_replaced() {
+    let mut object = deployment("app:1");
+    let spec = &mut object["spec"]["template"]["spec"];
+    spec["runtimeClassName"] = json!("kata");
+    spec["affinity"] = json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+        {"matchExpressions": [{"key": "kubernetes.io/arch", "operator": "In", "values": ["sw64"]}]}
+    ]}}});
+    object["spec"]["template"]["metadata"]["labels"] = json!({"pool": "a"});
+    let settings = json!({"matchNodeLabels": ["pool"]});
+    let response = evaluate(&update(&object, &Value::Null), &settings);
+    assert_eq!(response.get("mutated_object"), None);
+}
+
+#[test]
+fn empty_metadata_stays_as_it_is() {
+    let object = json!({"spec": {"template": {"metadata": {}, "spec": {"containers": [{"image": "private:1"}]}}}});
+    let response = evaluate(&update(&object, &Value::Null), &json!({}));
+    assert_eq!(response.get("mutated_object"), None);
+}
+
+#[test]
+fn what_is_partly_known_is_not_remembered() {
+    let index = json!({"manifests": [
+        {"digest": "sha256:1", "platform": {"os": "linux", "architecture": "arm64"}},
+        {"digest": "sha256:2", "mediaType": "application/vnd.oci.image.manifest.v1+json"}
+    ]});
+    let mut host = TableHost::default().manifest("odd:1", &index);
+    let response = validate_with(
+        &mut host,
+        &update(&deployment("odd:1"), &Value::Null),
+        &json!({}),
+    );
+    let annotations = &response["mutated_object"]["spec"]["template"]["metadata"]["annotations"];
+    assert!(!annotations[ANNOTATION].as_str().unwrap().contains("images"));
 }
 
 #[test]

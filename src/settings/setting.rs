@@ -43,8 +43,9 @@ pub(super) fn read_member<T: Setting>(
     };
     match value {
         Some(value) => {
+            let before = reader.errors.len();
             let read = T::read(reader, &parent.member(key, value));
-            if read.is_none() {
+            if reader.errors.len() > before {
                 reader.unread.push(key);
             }
             read.or_else(|| default.map(|default| default()))

@@ -152,6 +152,7 @@ fn a_term_is_placed_by_labels_other_than_platform_and_topology(
 #[case::another_key(json!([term("pool", "In", &["a"])]), true)]
 #[case::the_value(json!([term("zone", "In", &["a", "b"])]), true)]
 #[case::another_value(json!([term("zone", "In", &["b"])]), false)]
+#[case::beside_an_empty_term(json!([{}, term("zone", "In", &["b"])]), false)]
 #[case::one_of_two(json!([term("zone", "In", &["b"]), term("zone", "NotIn", &["b"])]), true)]
 fn a_label_is_admitted_where_some_term_admits_it(#[case] terms: Value, #[case] admitted: bool) {
     let terms: Option<Vec<NodeSelectorTerm>> = serde_json::from_value(terms).unwrap();
