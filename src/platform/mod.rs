@@ -79,6 +79,18 @@ fn known(names: &[Name], lower: &str) -> Option<u8> {
     u8::try_from(names.iter().position(is_it)?).ok()
 }
 
+/// Where the name that is exactly `value` is among `names`.
+fn exactly(names: &[Name], value: &str) -> Option<u8> {
+    u8::try_from(names.iter().position(|(name, _)| *name == value)?).ok()
+}
+
+/// The name at `position` of `names`.
+fn name_at(names: &[Name], position: u8) -> &'static str {
+    names
+        .get(usize::from(position))
+        .map_or("", |(name, _)| name)
+}
+
 /// A CPU architecture by its GOARCH name, such as `amd64`. They are ordered by their names.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Architecture(u8);
@@ -98,15 +110,12 @@ impl Architecture {
 
     /// The architecture of nodes that have `value` as their label: its exact name.
     pub fn of_label(value: &str) -> Option<Self> {
-        let position = ARCHITECTURES.iter().position(|(name, _)| *name == value)?;
-        u8::try_from(position).ok().map(Self)
+        exactly(&ARCHITECTURES, value).map(Self)
     }
 
     /// The GOARCH name.
     pub fn as_str(self) -> &'static str {
-        ARCHITECTURES
-            .get(usize::from(self.0))
-            .map_or("", |(name, _)| name)
+        name_at(&ARCHITECTURES, self.0)
     }
 
     /// Every known name.
@@ -135,7 +144,7 @@ impl fmt::Display for Architecture {
 
 impl fmt::Debug for Architecture {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
+        fmt::Display::fmt(self, formatter)
     }
 }
 
@@ -154,15 +163,12 @@ impl Os {
 
     /// The operating system of nodes that have `value` as their label: its exact name.
     pub fn of_label(value: &str) -> Option<Self> {
-        let position = SYSTEMS.iter().position(|(name, _)| *name == value)?;
-        u8::try_from(position).ok().map(Self)
+        exactly(&SYSTEMS, value).map(Self)
     }
 
     /// The GOOS name.
     pub fn as_str(self) -> &'static str {
-        SYSTEMS
-            .get(usize::from(self.0))
-            .map_or("", |(name, _)| name)
+        name_at(&SYSTEMS, self.0)
     }
 
     /// Every known name.
@@ -179,7 +185,7 @@ impl fmt::Display for Os {
 
 impl fmt::Debug for Os {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
+        fmt::Display::fmt(self, formatter)
     }
 }
 
