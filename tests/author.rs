@@ -9,6 +9,8 @@ use node_architecture_policy::{host::Host, policy::validate};
 use proptest::{collection::vec, prelude::*, sample::select};
 use serde_json::{Value, json};
 
+mod index;
+
 const ANNOTATION: &str = "node-architecture-policy/placement";
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 
@@ -133,11 +135,7 @@ struct Known(BTreeMap<String, Vec<String>>);
 impl Host for Known {
     fn manifest(&mut self, reference: &str) -> Result<Vec<u8>, String> {
         let architectures = self.0.get(reference).ok_or("connection refused")?;
-        let entries: Vec<Value> = architectures
-            .iter()
-            .map(|name| json!({"platform": {"os": "linux", "architecture": name}}))
-            .collect();
-        Ok(json!({ "manifests": entries }).to_string().into_bytes())
+        Ok(index::linux_index(architectures))
     }
 
     fn manifest_and_config(&mut self, _: &str) -> Result<Vec<u8>, String> {

@@ -9,6 +9,8 @@ use node_architecture_policy::{host::Host, policy::validate};
 use rstest::rstest;
 use serde_json::{Value, json};
 
+mod index;
+
 /// How long the host keeps an answer.
 const KEPT: Duration = Duration::from_secs(60);
 /// How long an answer takes that it has kept.
@@ -50,11 +52,7 @@ impl Host for SlowHost {
         } else {
             vec!["amd64", "arm64"]
         };
-        let entries: Vec<Value> = architectures
-            .iter()
-            .map(|name| json!({"platform": {"os": "linux", "architecture": name}}))
-            .collect();
-        Ok(json!({ "manifests": entries }).to_string().into_bytes())
+        Ok(index::linux_index(&architectures))
     }
 
     fn manifest_and_config(&mut self, _: &str) -> Result<Vec<u8>, String> {

@@ -35,14 +35,18 @@ impl Case {
     }
 }
 
-/// Every case.
-pub(crate) fn cases() -> Vec<Case> {
-    let multi_arch = |name, request| Case {
+/// The admission of `request` with default settings, where every image is an index.
+fn multi_arch(name: &'static str, request: Value) -> Case {
+    Case {
         name,
         request,
         settings: json!({}),
         registry: Registry::multi_arch(),
-    };
+    }
+}
+
+/// Every case.
+pub(crate) fn cases() -> Vec<Case> {
     let three = || creation_of(pod(3));
     let mut skipped = three();
     skipped["object"]["metadata"]["ownerReferences"] = json!([{
@@ -81,12 +85,6 @@ pub(crate) fn cases() -> Vec<Case> {
 
 /// Cases that nobody writes but to harm: what they cost is measured.
 pub(crate) fn harmful_cases() -> Vec<Case> {
-    let multi_arch = |name, request| Case {
-        name,
-        request,
-        settings: json!({}),
-        registry: Registry::multi_arch(),
-    };
     vec![
         multi_arch("8,000 required terms", creation_of(with_terms(8_000, 1))),
         multi_arch(
