@@ -1,6 +1,6 @@
 //! The evaluation of one request: data enters as bytes, flows one way, and leaves as one response.
 
-use node_architecture_json::{Draft, DraftObject, Json, Mismatch};
+use node_architecture_json::{Document, Draft, DraftObject, Json, Mismatch};
 
 use crate::{
     decision::{Decision, Outcome, Warning},
@@ -9,7 +9,7 @@ use crate::{
     judge::{Judge, Judged},
     placement::{Base, PlacementRecord, annotate, apply},
     platform::Platforms,
-    request::{Kind, Payload},
+    request::{Kind, Payload, UnreadablePayload},
     response::Response,
     scope::{Scope, Workload},
     settings::Settings,
@@ -28,20 +28,20 @@ const LONGEST_MESSAGE: usize = 1_500;
 ///
 /// Whatever the payload, there is a response: what can't be read is a rejection.
 pub fn validate(payload: &[u8], host: &mut dyn Host) -> Vec<u8> {
-    let Payload { request, settings } = match Payload::read(payload) {
-        Ok(read) => read,
-        Err(error) => return Response::unreadable(&error).into_bytes(),
-    };
+    let answer = Payload::parse(payload).and_then(|document| answer(document.root(), host));
+    answer.unwrap_or_else(|error| Response::unreadable(&error).into_bytes())
+}
+
+fn answer(payload: Json<'_>, host: &mut dyn Host) -> Result<Vec<u8>, UnreadablePayload> {
+    let Payload { request, settings } = Payload::read(payload)?;
     let settings = match Settings::read(settings) {
         Ok(settings) => settings,
-        Err(invalid) => return Response::invalid_settings(&invalid).into_bytes(),
+        Err(invalid) => return Ok(Response::invalid_settings(&invalid).into_bytes()),
     };
-    match Scope::of(&request) {
-        Ok(Scope::Out(reason)) => Response::out_of_scope(reason).into_bytes(),
-        Ok(Scope::In(workload)) => evaluate(&workload, &settings, host)
-            .unwrap_or_else(|mismatch| Response::unreadable(&mismatch).into_bytes()),
-        Err(mismatch) => Response::unreadable(&mismatch).into_bytes(),
-    }
+    Ok(match Scope::of(&request)? {
+        Scope::Out(reason) => Response::out_of_scope(reason).into_bytes(),
+        Scope::In(workload) => evaluate(&workload, &settings, host)?,
+    })
 }
 
 fn evaluate(
@@ -88,11 +88,10 @@ fn evaluate(
     {
         return Ok(Response::rolled_back(&decision).into_bytes());
     }
-    let text = base.as_ref().map(|base| base.text.as_str());
-    let template = match text {
-        Some(text) => Json::parse(text).unwrap_or(workload.template),
-        None => workload.template,
-    };
+    let document = base
+        .as_ref()
+        .and_then(|base| Document::parse(&base.text).ok());
+    let template = document.as_ref().map_or(workload.template, Document::root);
     let Some(Judged {
         mut decision,
         platforms,

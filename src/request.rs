@@ -3,7 +3,7 @@
 //! The fields are those of
 //! <https://kubernetes.io/docs/reference/config-api/apiserver-admission.v1/#admission-k8s-io-v1-AdmissionRequest>.
 
-use node_architecture_json::{Field, Json, Mismatch};
+use node_architecture_json::{Document, Field, Json, Mismatch};
 use thiserror::Error;
 
 /// What the host hands over to be validated.
@@ -80,12 +80,19 @@ pub enum UnreadablePayload {
 }
 
 impl<'a> Payload<'a> {
-    /// Reads the JSON of `{"request": …, "settings": …}`.
+    /// The JSON that `payload` is.
+    ///
+    /// # Errors
+    /// [`UnreadablePayload`] where it is none.
+    pub fn parse(payload: &[u8]) -> Result<Document<'_>, UnreadablePayload> {
+        Ok(Document::parse(std::str::from_utf8(payload)?)?)
+    }
+
+    /// Reads `{"request": …, "settings": …}`.
     ///
     /// # Errors
     /// [`UnreadablePayload`] where it can't be read.
-    pub fn read(payload: &'a [u8]) -> Result<Self, UnreadablePayload> {
-        let payload = Json::parse(std::str::from_utf8(payload)?)?;
+    pub fn read(payload: Json<'a>) -> Result<Self, UnreadablePayload> {
         // Their errors are of documents of their own.
         let [request, settings] = Field::root(payload, "payload").pick(["request", "settings"])?;
         let request = request.ok_or(UnreadablePayload::NoRequest)?;

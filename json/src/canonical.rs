@@ -21,19 +21,19 @@ fn write(value: Json<'_>, depth: usize, out: &mut Vec<u8>) {
     };
     match value.json_type() {
         JsonType::Object => {
-            // A heap sorts with the least code. Members with equal keys are ordered by their values.
-            let members: BinaryHeap<(Cow<'_, str>, &str)> = value
+            // A heap sorts with the least code. Members with equal keys are ordered by their values' texts.
+            let members: BinaryHeap<(Cow<'_, str>, &str, usize)> = value
                 .members()
-                .map(|(key, value)| (key, value.text()))
+                .map(|(key, member)| (key, member.text(), member.start()))
                 .collect();
             out.push(b'{');
-            for (index, (key, value)) in members.into_sorted_vec().into_iter().enumerate() {
+            for (index, (key, text, start)) in members.into_sorted_vec().into_iter().enumerate() {
                 if index > 0 {
                     out.push(b',');
                 }
                 write_string(&key, out);
                 out.push(b':');
-                write(Json::checked(value), depth, out);
+                write(value.sibling(start, text.len()), depth, out);
             }
             out.push(b'}');
         }

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, fmt};
 
 use crate::{
-    Json, JsonType,
+    Document, Json, JsonType,
     string::{quoted, unquoted},
 };
 
@@ -17,8 +17,8 @@ const USUAL_MEMBERS: usize = 16;
 pub enum Draft<'a> {
     /// A value as it came.
     Kept(Json<'a>),
-    /// The text of a made value without members: a string, a number, a boolean or `null`.
-    Scalar(String),
+    /// The text of a made value, which nothing opens.
+    Made(String),
     /// An object whose members can be changed.
     Object(DraftObject<'a>),
     /// An array whose elements can be changed.
@@ -30,6 +30,15 @@ pub enum Draft<'a> {
 pub struct DraftObject<'a>(Vec<(Cow<'a, str>, Draft<'a>)>);
 
 impl<'a> Draft<'a> {
+    /// The value that `text` is, which nothing opens.
+    ///
+    /// # Errors
+    /// Where the text isn't JSON: serde_json's error, with its position.
+    pub fn parse(text: &str) -> serde_json::Result<Self> {
+        let document = Document::parse(text)?;
+        Ok(Self::Made(document.root().text().to_owned()))
+    }
+
     /// An object without members.
     pub fn object() -> Self {
         Self::Object(DraftObject::default())
@@ -63,7 +72,7 @@ impl<'a> Draft<'a> {
     pub fn is_null(&self) -> bool {
         match self {
             Self::Kept(json) => json.is_null(),
-            Self::Scalar(text) => text == "null",
+            Self::Made(text) => text == "null",
             Self::Object(_) | Self::Array(_) => false,
         }
     }
@@ -72,7 +81,7 @@ impl<'a> Draft<'a> {
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Kept(json) => json.is_empty(),
-            Self::Scalar(_) => false,
+            Self::Made(text) => text == "{}" || text == "[]",
             Self::Object(object) => object.is_empty(),
             Self::Array(elements) => elements.is_empty(),
         }
@@ -82,7 +91,7 @@ impl<'a> Draft<'a> {
     pub fn canonical(&self) -> String {
         match self {
             Self::Kept(json) => json.canonical(),
-            other => Json::checked(&other.to_string()).canonical(),
+            other => Document::checked(&other.to_string()).root().canonical(),
         }
     }
 
@@ -96,7 +105,7 @@ impl<'a> Draft<'a> {
     fn write(&self, out: &mut Vec<u8>) {
         match self {
             Self::Kept(json) => out.extend_from_slice(json.text().as_bytes()),
-            Self::Scalar(text) => out.extend_from_slice(text.as_bytes()),
+            Self::Made(text) => out.extend_from_slice(text.as_bytes()),
             Self::Object(object) => object.write(out),
             Self::Array(elements) => {
                 out.push(b'[');
@@ -127,20 +136,20 @@ impl<'a> From<DraftObject<'a>> for Draft<'a> {
 /// A string.
 impl From<&str> for Draft<'_> {
     fn from(text: &str) -> Self {
-        Self::Scalar(quoted(text))
+        Self::Made(quoted(text))
     }
 }
 
 /// A number.
 impl From<i64> for Draft<'_> {
     fn from(number: i64) -> Self {
-        Self::Scalar(number.to_string())
+        Self::Made(number.to_string())
     }
 }
 
 impl From<bool> for Draft<'_> {
     fn from(value: bool) -> Self {
-        Self::Scalar(value.to_string())
+        Self::Made(value.to_string())
     }
 }
 

@@ -1,8 +1,8 @@
 //! JSON that is read in place and changed only where it has to be.
 //!
 //! An admission request carries objects of up to a megabyte, of which the policy reads a few fields and changes fewer.
-//! A [`Json`] is a value to read: a piece of the text it came in, which is split into its members each time they are
-//! asked for. A [`Draft`] is a value to change: opening an object or an array splits it once, and whatever was never
+//! A [`Document`] is a text whose syntax was checked. A [`Json`] is a value to read: a piece of a document, which is split
+//! into its members each time they are asked for. A [`Draft`] is a value to change: opening an object or an array splits it once, and whatever was never
 //! opened is written back byte for byte, so that unknown fields, the order of members and the exact notation of numbers
 //! survive.
 //!
@@ -16,6 +16,7 @@
 #![deny(clippy::indexing_slicing)] // Input must reach no panic.
 
 mod canonical;
+mod document;
 mod draft;
 mod json_type;
 mod split;
@@ -23,6 +24,7 @@ mod strict;
 mod string;
 mod value;
 
+pub use document::Document;
 pub use draft::{Draft, DraftObject};
 pub use json_type::JsonType;
 pub use split::{Elements, Members};

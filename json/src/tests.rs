@@ -6,8 +6,9 @@ use serde_json::Value;
 
 use crate::*;
 
+/// The value that `text` is, in a document for as long as the tests run.
 fn parse(text: &str) -> Json<'_> {
-    Json::parse(text).unwrap()
+    Box::leak(Box::new(Document::parse(text).unwrap())).root()
 }
 
 #[rstest]

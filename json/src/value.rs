@@ -2,46 +2,58 @@
 
 use std::{borrow::Cow, fmt};
 
-use serde::de::IgnoredAny;
-
 use crate::{
     JsonType, canonical,
+    document::Document,
     split::{Elements, Members},
     string::unquoted,
 };
 
-/// A JSON value to read: its text, whose syntax was checked.
-#[derive(Clone, Copy, Debug)]
-pub struct Json<'a>(&'a str);
+/// What the constants are values of.
+static CONSTANTS: Document<'static> = Document::of_scalars("null\"\"");
+
+/// A JSON value to read: a piece of a document.
+#[derive(Clone, Copy)]
+pub struct Json<'a> {
+    document: &'a Document<'a>,
+    start: usize,
+    end: usize,
+}
 
 impl<'a> Json<'a> {
     /// `null`.
-    pub const NULL: Json<'static> = Json("null");
+    pub const NULL: Json<'static> = Json::at(&CONSTANTS, 0, 4);
     /// The empty string.
-    pub const EMPTY: Json<'static> = Json("\"\"");
+    pub const EMPTY: Json<'static> = Json::at(&CONSTANTS, 4, 6);
 
-    /// Reads `text` as one JSON value.
-    ///
-    /// # Errors
-    /// Where the text isn't JSON: serde_json's error, with its position.
-    pub fn parse(text: &'a str) -> serde_json::Result<Self> {
-        let IgnoredAny = serde_json::from_str(text)?;
-        Ok(Self(text.trim_ascii()))
-    }
-
-    /// The value with this text, whose syntax was checked and which has no white space around it.
-    pub(crate) fn checked(text: &'a str) -> Self {
-        Self(text)
+    /// The value from `start` to `end` of the text of `document`.
+    pub(crate) const fn at(document: &'a Document<'a>, start: usize, end: usize) -> Self {
+        Self {
+            document,
+            start,
+            end,
+        }
     }
 
     /// The value's text, without white space around it.
     pub fn text(self) -> &'a str {
-        self.0
+        let text = self.document.text.get(self.start..self.end);
+        text.unwrap_or_default()
+    }
+
+    /// Where the value starts in its document.
+    pub(crate) fn start(self) -> usize {
+        self.start
+    }
+
+    /// The value of the same document that starts at `start` and has a text of `length` bytes.
+    pub(crate) fn sibling(self, start: usize, length: usize) -> Self {
+        Self::at(self.document, start, start + length)
     }
 
     /// The type of the value.
     pub fn json_type(self) -> JsonType {
-        match self.0.bytes().next() {
+        match self.text().bytes().next() {
             Some(b'{') => JsonType::Object,
             Some(b'[') => JsonType::List,
             Some(b'"') => JsonType::String,
@@ -64,17 +76,17 @@ impl<'a> Json<'a> {
 
     /// The value as a string; `None` for any other type, and for one with half a surrogate pair, which is no text.
     pub fn as_str(self) -> Option<Cow<'a, str>> {
-        unquoted(self.0)
+        unquoted(self.text())
     }
 
     /// The value as a boolean; `None` for any other type.
     pub fn as_bool(self) -> Option<bool> {
-        self.0.parse().ok()
+        self.text().parse().ok()
     }
 
     /// The value as a whole number; `None` for any other type, and for numbers out of range or with a fraction.
     pub fn as_integer(self) -> Option<i64> {
-        self.0.parse().ok()
+        self.text().parse().ok()
     }
 
     /// The members of the value, `null` among them; none unless it is an object.
@@ -120,7 +132,7 @@ impl<'a> Json<'a> {
     /// Whether the value equals `other` as JSON: whatever the white space and the order of members, numbers by their
     /// notation.
     pub fn equals(self, other: Json<'_>) -> bool {
-        self.0 == other.0 || self.canonical() == other.canonical()
+        self.text() == other.text() || self.canonical() == other.canonical()
     }
 
     /// A text that is the same for values that are equal as JSON: members sorted by their keys, strings without needless
@@ -133,13 +145,18 @@ impl<'a> Json<'a> {
         if self.json_type() == json_type {
             self.inside()
         } else {
-            Elements { rest: "" }
+            self.elements_from(self.document.text.len())
         }
     }
 
     fn inside(self) -> Elements<'a> {
+        self.elements_from(self.start + 1)
+    }
+
+    fn elements_from(self, at: usize) -> Elements<'a> {
         Elements {
-            rest: self.0.get(1..).unwrap_or_default(),
+            document: self.document,
+            at,
         }
     }
 }
@@ -147,6 +164,13 @@ impl<'a> Json<'a> {
 /// The value's text.
 impl fmt::Display for Json<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.0)
+        formatter.write_str(self.text())
+    }
+}
+
+/// The value's text.
+impl fmt::Debug for Json<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     pod::PodObject,
     settings::Settings,
 };
-use node_architecture_json::{Field, Json};
+use node_architecture_json::{Document, Field};
 
 /// A case: what the Pod is like, and the platforms of its images.
 struct Case {
@@ -110,7 +110,8 @@ fn with_pod<T>(
     runs_everywhere: bool,
     read: impl FnOnce(&PodContext<'_>) -> T,
 ) -> T {
-    let root = Field::root(Json::parse(pod).unwrap(), "");
+    let document = Document::parse(pod).unwrap();
+    let root = Field::root(document.root(), "");
     let spec = root.field("spec").unwrap().unwrap();
     let strict = settings.strict_in(namespace);
     let object = PodObject {

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use node_architecture_json::{Json, JsonType};
+use node_architecture_json::{Document, Json, JsonType};
 
 use crate::{
     platform::{Architecture, Os, Platform},
@@ -84,14 +84,15 @@ pub(super) enum EntryKind {
 impl Manifest {
     /// Reads the answer of `oci/v1/oci_manifest`; `None` where it is neither an index nor a manifest.
     pub(super) fn parse(answer: &[u8]) -> Option<Self> {
-        let json = Json::parse(std::str::from_utf8(answer).ok()?).ok()?;
-        let [media_type, manifests, config, artifact_type, schema_version] = json.pick([
-            "mediaType",
-            "manifests",
-            "config",
-            "artifactType",
-            "schemaVersion",
-        ]);
+        let document = Document::parse(std::str::from_utf8(answer).ok()?).ok()?;
+        let [media_type, manifests, config, artifact_type, schema_version] =
+            document.root().pick([
+                "mediaType",
+                "manifests",
+                "config",
+                "artifactType",
+                "schemaVersion",
+            ]);
         let media_type = media_type.and_then(Json::as_str);
         if is_one_of(&media_type, &INDEX_TYPES) || manifests.is_some() {
             let entries = manifests.into_iter().flat_map(Json::elements);
@@ -175,8 +176,8 @@ pub(super) enum Config {
 
 /// The config in an answer of `oci/v1/oci_manifest_config`; `None` where the answer has none.
 pub(super) fn config_of(answer: &[u8]) -> Option<Config> {
-    let json = Json::parse(std::str::from_utf8(answer).ok()?).ok()?;
-    let config = json.get("config")?;
+    let document = Document::parse(std::str::from_utf8(answer).ok()?).ok()?;
+    let config = document.root().get("config")?;
     if config.json_type() != JsonType::Object {
         return None;
     }

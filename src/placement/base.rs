@@ -1,6 +1,6 @@
 //! The base of a template: the template without its annotation and what its record lists. Design, section 10.
 
-use node_architecture_json::{Draft, DraftObject, Json};
+use node_architecture_json::{Document, Draft, DraftObject, Json};
 
 use super::{
     json::{ANNOTATION, EXPRESSIONS, PREFERRED, REQUIRED, TERMS, hash_of_rest},
@@ -90,7 +90,7 @@ fn take_out_terms(node_affinity: &mut DraftObject<'_>, added: &[(String, String)
     let mut known: SortedSet<String> = SortedSet::default();
     for (rest, ours) in added {
         known.insert([rest.as_str(), ours].concat());
-        let length = Json::parse(ours).map_or(0, |ours| ours.elements().count());
+        let length = Document::parse(ours).map_or(0, |ours| ours.root().elements().count());
         if !lengths.contains(&length) && lengths.len() < MOST_LENGTHS {
             lengths.push(length);
         }

@@ -1,6 +1,6 @@
 //! The record of a template's placement, in its annotation. Design, section 10.
 
-use node_architecture_json::{Draft, DraftObject, Json, JsonType};
+use node_architecture_json::{Document, Draft, DraftObject, Json, JsonType};
 
 use super::{
     apply::Additions,
@@ -63,7 +63,7 @@ impl PlacementRecord {
 
     fn text(&self, with_images: bool) -> String {
         fn values(texts: &[String]) -> Draft<'_> {
-            let values = texts.iter().filter_map(|text| Json::parse(text).ok());
+            let values = texts.iter().filter_map(|text| Draft::parse(text).ok());
             values.collect()
         }
         let mut node_selector = DraftObject::default();
@@ -73,7 +73,7 @@ impl PlacementRecord {
         let terms = self.added.terms.iter().map(|(rest, ours)| {
             DraftObject::default()
                 .with("rest", rest.as_str())
-                .with_some("added", Json::parse(ours).ok())
+                .with_some("added", Draft::parse(ours).ok())
         });
         let mut images = DraftObject::default();
         for (image, platforms) in self.images.iter().filter(|_| with_images) {
@@ -103,7 +103,7 @@ impl PlacementRecord {
         if text.len() > LONGEST_RECORD {
             return None;
         }
-        let json = Json::parse(&text).ok()?;
+        let document = Document::parse(&text).ok()?;
         let [
             version,
             base,
@@ -112,7 +112,7 @@ impl PlacementRecord {
             preferences,
             tolerations,
             images,
-        ] = json.pick([
+        ] = document.root().pick([
             "version",
             "base",
             "nodeSelector",

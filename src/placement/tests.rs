@@ -1,5 +1,5 @@
 use k8s_openapi::api::core::v1::{NodeSelectorRequirement, PreferredSchedulingTerm, Toleration};
-use node_architecture_json::{Draft, Json};
+use node_architecture_json::{Document, Draft};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -73,9 +73,9 @@ fn settings() -> Settings {
 
 /// The template after `placement`, with its record.
 fn applied(template: &str, placement: &Placement) -> String {
-    let json = Json::parse(template).unwrap();
-    let base = Base::of(json, None);
-    let mut draft = Draft::from(json);
+    let document = Document::parse(template).unwrap();
+    let base = Base::of(document.root(), None);
+    let mut draft = Draft::from(document.root());
     let added = apply(&mut draft, placement).unwrap();
     let record = PlacementRecord::new(&base.canonical, added, Vec::new());
     annotate(&mut draft, &record.to_annotation().unwrap()).unwrap();
@@ -83,12 +83,12 @@ fn applied(template: &str, placement: &Placement) -> String {
 }
 
 fn record_of(template: &str) -> Option<PlacementRecord> {
-    PlacementRecord::of(Json::parse(template).unwrap(), &settings())
+    PlacementRecord::of(Document::parse(template).unwrap().root(), &settings())
 }
 
 fn base_of(template: &str) -> Base {
     let record = record_of(template);
-    Base::of(Json::parse(template).unwrap(), record.as_ref())
+    Base::of(Document::parse(template).unwrap().root(), record.as_ref())
 }
 
 fn value(text: &str) -> Value {
@@ -98,7 +98,8 @@ fn value(text: &str) -> Value {
 /// The template after `placement`, without its annotation.
 fn placed(template: Value, placement: &Placement) -> Value {
     let text = template.to_string();
-    let mut draft = Draft::from(Json::parse(&text).unwrap());
+    let document = Document::parse(&text).unwrap();
+    let mut draft = Draft::from(document.root());
     apply(&mut draft, placement).unwrap();
     value(&draft.to_string())
 }

@@ -5,7 +5,6 @@ use crate::{
     platform::Architecture,
 };
 use kubewarden_policy_sdk::response::ValidationResponse;
-use node_architecture_json::Json;
 use rstest::rstest;
 use serde_json::json;
 
@@ -42,7 +41,7 @@ fn warning(image: String) -> Warning {
 
 #[test]
 fn the_sdk_reads_the_response() {
-    let object = Draft::from(Json::parse(r#"{"kind": "Pod"}"#).unwrap());
+    let object = Draft::parse(r#"{"kind": "Pod"}"#).unwrap();
     let decision = decision(placed(), vec![warning("w".to_owned())]);
     let response = Response::from_decision(&decision, Some(object));
     let read: ValidationResponse = serde_json::from_slice(&response.into_bytes()).unwrap();

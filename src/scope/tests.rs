@@ -16,7 +16,8 @@ fn request(kind: (&str, &str), operation: &str, object: Value) -> Value {
 /// What `read` makes of the scope of a request.
 fn with_scope<T>(request: &Value, read: impl FnOnce(Result<Scope<'_>, Mismatch>) -> T) -> T {
     let payload = json!({ "request": request }).to_string();
-    let payload = Payload::read(payload.as_bytes()).unwrap();
+    let document = Payload::parse(payload.as_bytes()).unwrap();
+    let payload = Payload::read(document.root()).unwrap();
     read(Scope::of(&payload.request))
 }
 

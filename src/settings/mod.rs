@@ -5,7 +5,7 @@
 
 use std::{fmt, time::Duration};
 
-use node_architecture_json::{Field, Json};
+use node_architecture_json::{Document, Field, Json};
 use thiserror::Error;
 
 use crate::platform::Architecture;
@@ -49,8 +49,8 @@ impl Settings {
     /// # Errors
     /// [`InvalidSettings`] with every error that was found.
     pub fn parse(text: &str) -> Result<Self, InvalidSettings> {
-        match Json::parse(text) {
-            Ok(json) => Self::read(json),
+        match Document::parse(text) {
+            Ok(document) => Self::read(document.root()),
             Err(error) => Err(InvalidSettings {
                 errors: vec![format!("settings: not valid JSON, {error}")],
             }),

@@ -1,11 +1,12 @@
 use super::*;
+use node_architecture_json::Document;
 use rstest::rstest;
 use serde_json::{Value, json};
 
 fn images(spec: Value, image_volumes: bool) -> Vec<(String, bool)> {
     let spec = spec.to_string();
-    let spec = Json::parse(&spec).unwrap();
-    images_of(&Field::root(spec, "spec"), image_volumes)
+    let spec = Document::parse(&spec).unwrap();
+    images_of(&Field::root(spec.root(), "spec"), image_volumes)
         .unwrap()
         .into_iter()
         .map(|image| (image.reference, image.is_run))
@@ -83,7 +84,7 @@ fn lists_that_are_null_count_as_absent() {
     "spec.initContainers[0].image: expected a string, got a list"
 )]
 fn what_is_of_another_type_is_named_by_its_path(#[case] spec: &str, #[case] expected: &str) {
-    let spec = Json::parse(spec).unwrap();
-    let mismatch = images_of(&Field::root(spec, "spec"), true).unwrap_err();
+    let spec = Document::parse(spec).unwrap();
+    let mismatch = images_of(&Field::root(spec.root(), "spec"), true).unwrap_err();
     assert_eq!(mismatch.to_string(), expected);
 }
