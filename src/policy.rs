@@ -7,7 +7,7 @@ use crate::{
     host::Host,
     image::Lookups,
     judge::{Judge, Judged},
-    placement::{Base, PlacementRecord, annotate, apply},
+    placement::{Additions, Base, PlacementRecord, annotate, apply},
     platform::Platforms,
     request::{Kind, Payload, UnreadablePayload},
     response::Response,
@@ -124,10 +124,11 @@ fn changed<'a>(
         return None;
     }
     let mut placed = Draft::from(template);
-    let added = apply(&mut placed, &decision.placement)?;
+    let mut added = base.map(|_| Additions::default());
+    apply(&mut placed, &decision.placement, added.as_mut())?;
     if !decision.placement.is_empty() && settings.annotate {
-        match base {
-            Some(base) => {
+        match base.zip(added) {
+            Some((base, added)) => {
                 match PlacementRecord::new(&base.canonical, added, platforms).to_annotation() {
                     Some(record) => annotate(&mut placed, &record)?,
                     None => decision.warnings.push(Warning::RecordTooLong),

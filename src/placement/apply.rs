@@ -21,13 +21,19 @@ pub struct Additions {
     pub tolerations: Vec<String>,
 }
 
-/// Adds `placement` to the Pod (template).
+/// Adds `placement` to the Pod (template), and lists what is added for a record in `added`, where there will be one.
 ///
 /// `None` where a field on the way has another type than the API gives it, which a Pod that was read has nowhere.
-pub fn apply(template: &mut Draft<'_>, placement: &Placement) -> Option<Additions> {
-    let mut added = Additions::default();
+pub fn apply(
+    template: &mut Draft<'_>,
+    placement: &Placement,
+    mut added: Option<&mut Additions>,
+) -> Option<()> {
     if placement.is_empty() {
-        return Some(added);
+        return Some(());
+    }
+    if let Some(added) = added.as_deref_mut() {
+        added.node_selector = placement.node_selector.clone();
     }
     let spec = template.as_object_mut()?.object("spec")?;
     if !placement.node_selector.is_empty() {
@@ -35,16 +41,17 @@ pub fn apply(template: &mut Draft<'_>, placement: &Placement) -> Option<Addition
         for (key, value) in &placement.node_selector {
             node_selector.set(key, value.as_str());
         }
-        added.node_selector = placement.node_selector.clone();
     }
     if !placement.requirements.is_empty() || !placement.preferences.is_empty() {
         let node_affinity = spec.object("affinity")?.object("nodeAffinity")?;
-        added.terms = require(node_affinity, &placement.requirements)?;
+        require(node_affinity, &placement.requirements, added.as_deref_mut())?;
         if !placement.preferences.is_empty() {
             let soft = node_affinity.array(PREFERRED)?;
             for preference in &placement.preferences {
                 let preference = Draft::from(preference_json(preference));
-                added.preferences.push(preference.to_string());
+                if let Some(added) = added.as_deref_mut() {
+                    added.preferences.push(preference.to_string());
+                }
                 soft.push(preference);
             }
         }
@@ -53,21 +60,24 @@ pub fn apply(template: &mut Draft<'_>, placement: &Placement) -> Option<Addition
         let tolerations = spec.array("tolerations")?;
         for toleration in &placement.tolerations {
             let toleration = Draft::from(toleration_json(toleration));
-            added.tolerations.push(toleration.to_string());
+            if let Some(added) = added.as_deref_mut() {
+                added.tolerations.push(toleration.to_string());
+            }
             tolerations.push(toleration);
         }
     }
-    Some(added)
+    Some(())
 }
 
 /// ANDs the requirements into their terms: required terms are ORed, so that a term of our own would loosen what the Pod
-/// asks for. The hash of each term without ours, and the list of ours.
+/// asks for.
 fn require(
     node_affinity: &mut DraftObject<'_>,
     requirements: &[Requirement],
-) -> Option<Vec<(String, String)>> {
+    mut added: Option<&mut Additions>,
+) -> Option<()> {
     if requirements.is_empty() {
-        return Some(Vec::new());
+        return Some(());
     }
     let required = node_affinity.object(REQUIRED)?;
     let makes_a_term = requirements.iter().any(|it| it.terms.is_none());
@@ -84,16 +94,18 @@ fn require(
                 .push(requirement_json(requirement).into());
         }
     }
-    let mut added = Vec::new();
     for (term, ours) in terms.iter_mut().zip(ours) {
         if ours.is_empty() {
             continue;
         }
-        let rest = hash_of_rest(term.clone());
-        added.push((rest, Draft::Array(ours.clone()).to_string()));
+        if let Some(added) = added.as_deref_mut() {
+            let rest = hash_of_rest(term.clone());
+            let ours = Draft::Array(ours.clone()).to_string();
+            added.terms.push((rest, ours));
+        }
         term.as_object_mut()?.array(EXPRESSIONS)?.extend(ours);
     }
-    Some(added)
+    Some(())
 }
 
 /// Writes `text` as the annotation of the Pod (template).

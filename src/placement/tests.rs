@@ -3,7 +3,7 @@ use node_architecture_json::{Document, Draft};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::{ANNOTATION, Base, PlacementRecord, annotate, apply};
+use super::{ANNOTATION, Additions, Base, PlacementRecord, annotate, apply};
 use crate::{
     decision::{Placement, Requirement},
     platform::{Platform, Platforms},
@@ -76,7 +76,8 @@ fn applied(template: &str, placement: &Placement) -> String {
     let document = Document::parse(template).unwrap();
     let base = Base::of(document.root(), None);
     let mut draft = Draft::from(document.root());
-    let added = apply(&mut draft, placement).unwrap();
+    let mut added = Additions::default();
+    apply(&mut draft, placement, Some(&mut added)).unwrap();
     let record = PlacementRecord::new(&base.canonical, added, Vec::new());
     annotate(&mut draft, &record.to_annotation().unwrap()).unwrap();
     draft.to_string()
@@ -100,7 +101,7 @@ fn placed(template: Value, placement: &Placement) -> Value {
     let text = template.to_string();
     let document = Document::parse(&text).unwrap();
     let mut draft = Draft::from(document.root());
-    apply(&mut draft, placement).unwrap();
+    apply(&mut draft, placement, None).unwrap();
     value(&draft.to_string())
 }
 
