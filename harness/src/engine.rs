@@ -100,7 +100,7 @@ impl Policy {
             .with_context(|| format!("{} is not a waPC policy", path.display()))
     }
 
-    /// Compiles a policy.
+    /// Compiles a policy, or takes it from wasmtime's cache, which is in the user's cache folder.
     ///
     /// # Errors
     /// Where `wasm` isn't a wasm module.
@@ -108,6 +108,8 @@ impl Policy {
         let mut config = wasmtime::Config::new();
         config.wasm_function_references(true);
         config.epoch_interruption(true);
+        // Without a place for the cache, every run compiles.
+        config.cache(wasmtime::Cache::from_file(None).ok());
         let engine = wasmtime::Engine::new(&config).map_err(|error| anyhow!("{error:#}"))?;
         let module = wasmtime::Module::new(&engine, wasm).map_err(|error| anyhow!("{error:#}"))?;
         let provider = WasmtimeEngineProviderBuilder::new()
