@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::BinaryHeap};
 
-use crate::{JsonType, string::write_string, value::Json};
+use crate::{JsonType, document::Node, string::write_string, value::Json};
 
 /// How deep values are looked into; the host's parser, like most, goes no deeper.
 const DEEPEST: usize = 128;
@@ -22,18 +22,18 @@ fn write(value: Json<'_>, depth: usize, out: &mut Vec<u8>) {
     match value.json_type() {
         JsonType::Object => {
             // A heap sorts with the least code. Members with equal keys are ordered by their values' texts.
-            let members: BinaryHeap<(Cow<'_, str>, &str, usize)> = value
+            let members: BinaryHeap<(Cow<'_, str>, &[Node<'_>])> = value
                 .members()
-                .map(|(key, member)| (key, member.text(), member.start()))
+                .map(|(key, member)| (key, member.0))
                 .collect();
             out.push(b'{');
-            for (index, (key, text, start)) in members.into_sorted_vec().into_iter().enumerate() {
+            for (index, (key, member)) in members.into_sorted_vec().into_iter().enumerate() {
                 if index > 0 {
                     out.push(b',');
                 }
                 write_string(&key, out);
                 out.push(b':');
-                write(value.sibling(start, text.len()), depth, out);
+                write(Json(member), depth, out);
             }
             out.push(b'}');
         }

@@ -4,6 +4,7 @@ use std::{borrow::Cow, fmt};
 
 use crate::{
     Document, Json, JsonType,
+    document::check,
     string::{quoted, unquoted},
 };
 
@@ -35,8 +36,8 @@ impl<'a> Draft<'a> {
     /// # Errors
     /// Where the text isn't JSON: serde_json's error, with its position.
     pub fn parse(text: &str) -> serde_json::Result<Self> {
-        let document = Document::parse(text)?;
-        Ok(Self::Made(document.root().text().to_owned()))
+        check(text)?;
+        Ok(Self::Made(text.trim_ascii().to_owned()))
     }
 
     /// An object without members.

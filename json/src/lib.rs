@@ -1,10 +1,9 @@
 //! JSON that is read in place and changed only where it has to be.
 //!
 //! An admission request carries objects of up to a megabyte, of which the policy reads a few fields and changes fewer.
-//! A [`Document`] is a text whose syntax was checked. A [`Json`] is a value to read: a piece of a document, which is split
-//! into its members each time they are asked for. A [`Draft`] is a value to change: opening an object or an array splits it once, and whatever was never
-//! opened is written back byte for byte, so that unknown fields, the order of members and the exact notation of numbers
-//! survive.
+//! A [`Document`] is a text whose syntax was checked, split into its values. A [`Json`] is a value to read: a piece of a
+//! document. A [`Draft`] is a value to change: whatever of it was never opened is written back byte for byte, so that
+//! unknown fields, the order of members and the exact notation of numbers survive.
 //!
 //! Reading comes in two ways. The methods of [`Json`] are lenient: a value of another type is `None`. Those of
 //! [`Field`] are strict: it knows where it is in its document, and a value of another type is a [`Mismatch`] that says

@@ -4,51 +4,30 @@ use std::{borrow::Cow, fmt};
 
 use crate::{
     JsonType, canonical,
-    document::Document,
+    document::Node,
     split::{Elements, Members},
     string::unquoted,
 };
 
-/// What the constants are values of.
-static CONSTANTS: Document<'static> = Document::of_scalars("null\"\"");
-
-/// A JSON value to read: a piece of a document.
+/// A JSON value to read: a piece of a document, its node and those inside it.
 #[derive(Clone, Copy)]
-pub struct Json<'a> {
-    document: &'a Document<'a>,
-    start: usize,
-    end: usize,
-}
+pub struct Json<'a>(pub(crate) &'a [Node<'a>]);
 
 impl<'a> Json<'a> {
     /// `null`.
-    pub const NULL: Json<'static> = Json::at(&CONSTANTS, 0, 4);
+    pub const NULL: Json<'static> = Json(&[Node {
+        text: "null",
+        size: 1,
+    }]);
     /// The empty string.
-    pub const EMPTY: Json<'static> = Json::at(&CONSTANTS, 4, 6);
-
-    /// The value from `start` to `end` of the text of `document`.
-    pub(crate) const fn at(document: &'a Document<'a>, start: usize, end: usize) -> Self {
-        Self {
-            document,
-            start,
-            end,
-        }
-    }
+    pub const EMPTY: Json<'static> = Json(&[Node {
+        text: "\"\"",
+        size: 1,
+    }]);
 
     /// The value's text, without white space around it.
     pub fn text(self) -> &'a str {
-        let text = self.document.text.get(self.start..self.end);
-        text.unwrap_or_default()
-    }
-
-    /// Where the value starts in its document.
-    pub(crate) fn start(self) -> usize {
-        self.start
-    }
-
-    /// The value of the same document that starts at `start` and has a text of `length` bytes.
-    pub(crate) fn sibling(self, start: usize, length: usize) -> Self {
-        Self::at(self.document, start, start + length)
+        self.0.first().map_or("null", |node| node.text)
     }
 
     /// The type of the value.
@@ -70,8 +49,7 @@ impl<'a> Json<'a> {
 
     /// Whether the value is an object or an array without members.
     pub fn is_empty(self) -> bool {
-        matches!(self.json_type(), JsonType::Object | JsonType::List)
-            && self.inside().next().is_none()
+        matches!(self.json_type(), JsonType::Object | JsonType::List) && self.0.len() == 1
     }
 
     /// The value as a string; `None` for any other type, and for one with half a surrogate pair, which is no text.
@@ -142,21 +120,9 @@ impl<'a> Json<'a> {
     }
 
     fn inside_of(self, json_type: JsonType) -> Elements<'a> {
-        if self.json_type() == json_type {
-            self.inside()
-        } else {
-            self.elements_from(self.document.text.len())
-        }
-    }
-
-    fn inside(self) -> Elements<'a> {
-        self.elements_from(self.start + 1)
-    }
-
-    fn elements_from(self, at: usize) -> Elements<'a> {
-        Elements {
-            document: self.document,
-            at,
+        match self.0.split_first() {
+            Some((_, inside)) if self.json_type() == json_type => Elements(inside),
+            _ => Elements(&[]),
         }
     }
 }
