@@ -91,12 +91,12 @@ impl<'a> Lookups<'a> {
         }
     }
 
-    /// What each of `images` runs on for a Pod with these traits, in their order. Where `is_settled` says so after an image, the others don't matter
-    /// and are left out.
+    /// What each of `images` runs on for a Pod with these traits, in their order. Where `is_settled` says so after an
+    /// image, the others don't matter and are left out.
     ///
-    /// First comes every image's own manifest, then the configs of those that have no index and the entries of indexes that
-    /// say no platform at all, last the entries without a platform in indexes that have others: what tells most for its
-    /// time comes first.
+    /// First comes every image's own manifest, then the configs of those that have no index and the entries of indexes
+    /// that say no platform at all, last the entries without a platform in indexes that have others: what tells most for
+    /// its time comes first.
     pub fn read(
         &mut self,
         images: &[Image],
