@@ -53,6 +53,8 @@ pub struct AuditAnnotations {
     pub architectures: Option<String>,
     /// What came of it, such as `nodeSelector=amd64` or `unchanged: no image had a say`.
     pub placement: Option<String>,
+    /// Why the object isn't placed: a word for each cause, such as `NoKnownPlatforms`, separated by commas.
+    pub cause: Option<String>,
     /// How many images couldn't be read.
     pub failed_lookups: Option<String>,
 }
@@ -66,6 +68,7 @@ impl<'a> Response<'a> {
         };
         let mut response = Self::accept(None);
         response.audit_annotations.placement = Some(outcome.to_string());
+        response.audit_annotations.cause = outcome.cause();
         response
     }
 
@@ -84,25 +87,30 @@ impl<'a> Response<'a> {
             additions: Vec::new(),
         };
         response.audit_annotations.placement = Some(outcome.to_string());
+        response.audit_annotations.cause = outcome.cause();
         response
     }
 
     /// The request or the object in it can't be read, for this reason.
     pub fn unreadable(reason: &dyn fmt::Display) -> Self {
-        Self::reject(BAD_REQUEST, format!("cannot read the request: {reason}"))
+        let message = format!("cannot read the request: {reason}");
+        Self::reject(BAD_REQUEST, message, Some("UnreadableRequest".to_owned()))
     }
 
     /// The settings are invalid, for these reasons.
     pub fn invalid_settings(reasons: &InvalidSettings) -> Self {
+        let message = format!("the settings of the policy are invalid: {reasons}");
         Self::reject(
             INTERNAL_SERVER_ERROR,
-            format!("the settings of the policy are invalid: {reasons}"),
+            message,
+            Some("InvalidSettings".to_owned()),
         )
     }
 
     /// What `decision` says, with the object as it is after it: `None` where it is as it came.
     pub fn from_decision(decision: &Decision, mutated_object: Option<Draft<'a>>) -> Self {
         let outcome = decision.outcome.to_string();
+        let cause = decision.outcome.cause();
         let mut response = match &decision.outcome {
             Outcome::Rejected(problems) => {
                 let is_transient =
@@ -112,11 +120,12 @@ impl<'a> Response<'a> {
                 } else {
                     FORBIDDEN
                 };
-                Self::reject(code, outcome)
+                Self::reject(code, outcome, cause)
             }
             _ => {
                 let mut response = Self::accept(mutated_object);
                 response.audit_annotations.placement = Some(elide_end(outcome, LONGEST_MESSAGE));
+                response.audit_annotations.cause = cause;
                 response
             }
         };
@@ -136,6 +145,7 @@ impl<'a> Response<'a> {
         let annotations = DraftObject::default()
             .with_some("architectures", annotations.architectures.as_deref())
             .with_some("placement", annotations.placement.as_deref())
+            .with_some("cause", annotations.cause.as_deref())
             .with_some("failed-lookups", annotations.failed_lookups.as_deref());
         let warnings: Draft<'_> = self.warnings.iter().map(String::as_str).collect();
         let response = DraftObject::default()
@@ -159,13 +169,13 @@ impl<'a> Response<'a> {
         }
     }
 
-    fn reject(code: u16, message: String) -> Self {
-        Self {
-            accepted: false,
-            message: Some(elide_end(one_line(&message), LONGEST_MESSAGE)),
-            code: Some(code),
-            ..Self::accept(None)
-        }
+    fn reject(code: u16, message: String, cause: Option<String>) -> Self {
+        let mut response = Self::accept(None);
+        response.accepted = false;
+        response.message = Some(elide_end(one_line(&message), LONGEST_MESSAGE));
+        response.code = Some(code);
+        response.audit_annotations.cause = cause;
+        response
     }
 }
 

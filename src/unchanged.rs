@@ -47,31 +47,51 @@ pub enum Unchanged {
     AdmitsCandidatesOnly,
 }
 
+impl Unchanged {
+    /// The word for it in the audit annotation `cause`, which stays the same from release to release.
+    pub fn cause(self) -> &'static str {
+        self.in_words().0
+    }
+
+    /// The word for programs, and the words for people.
+    fn in_words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::NotACreationOrUpdate => ("NotACreationOrUpdate", "not a creation or an update"),
+            Self::Subresource => ("SubresourceRequest", "a subresource"),
+            Self::NotAKindWithAPod => ("NotAKindWithAPod", "not a kind with a Pod"),
+            Self::ImmutablePlacement => ("ImmutablePlacement", "its placement is immutable"),
+            Self::NoObject => ("NoObject", "no object"),
+            Self::BeingDeleted => ("BeingDeleted", "being deleted"),
+            Self::OwnedByAController => ("OwnedByAController", "owned by a controller"),
+            Self::DaemonSetPod => ("DaemonSetPod", "a Pod of a DaemonSet"),
+            Self::TemplateUnchanged => ("TemplateUnchanged", "its Pod template is unchanged"),
+            Self::PlacedAsBefore => ("PlacedAsBefore", "its Pod template is placed as before"),
+            Self::RolledBack => ("RolledBack", "it goes back to a placement it had"),
+            Self::Unfinished => ("UnfinishedLookups", "not every image was read in time"),
+            Self::NoPodTemplate => ("NoPodTemplate", "no Pod template"),
+            Self::NoPodSpec => ("NoPodSpec", "no Pod spec"),
+            Self::NodeNameSet => ("NodeNameSet", "spec.nodeName is set"),
+            Self::NoKnownPlatforms => ("NoKnownPlatforms", "no image had a say"),
+            Self::NoCommonArchitecture => {
+                ("NoCommonArchitecture", "no architecture runs every image")
+            }
+            Self::UnsupportedSelection => (
+                "UnsupportedSelection",
+                "the Pod excludes every architecture that its images support",
+            ),
+            Self::SelectsItsArchitecture => {
+                ("SelectsItsArchitecture", "the Pod selects its architecture")
+            }
+            Self::AdmitsCandidatesOnly => (
+                "AdmitsCandidatesOnly",
+                "the Pod admits only nodes that run its images",
+            ),
+        }
+    }
+}
+
 impl fmt::Display for Unchanged {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::NotACreationOrUpdate => "not a creation or an update",
-            Self::Subresource => "a subresource",
-            Self::NotAKindWithAPod => "not a kind with a Pod",
-            Self::ImmutablePlacement => "its placement is immutable",
-            Self::NoObject => "no object",
-            Self::BeingDeleted => "being deleted",
-            Self::OwnedByAController => "owned by a controller",
-            Self::DaemonSetPod => "a Pod of a DaemonSet",
-            Self::TemplateUnchanged => "its Pod template is unchanged",
-            Self::PlacedAsBefore => "its Pod template is placed as before",
-            Self::RolledBack => "it goes back to a placement it had",
-            Self::Unfinished => "not every image was read in time",
-            Self::NoPodTemplate => "no Pod template",
-            Self::NoPodSpec => "no Pod spec",
-            Self::NodeNameSet => "spec.nodeName is set",
-            Self::NoKnownPlatforms => "no image had a say",
-            Self::NoCommonArchitecture => "no architecture runs every image",
-            Self::UnsupportedSelection => {
-                "the Pod excludes every architecture that its images support"
-            }
-            Self::SelectsItsArchitecture => "the Pod selects its architecture",
-            Self::AdmitsCandidatesOnly => "the Pod admits only nodes that run its images",
-        })
+        formatter.write_str(self.in_words().1)
     }
 }

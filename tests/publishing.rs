@@ -506,3 +506,38 @@ fn the_budget_of_every_example_fits_its_timeout() {
         assert!(timeout <= webhook, "{file}");
     }
 }
+
+// --- words for programs
+
+#[test]
+fn every_cause_is_documented_and_no_other() {
+    let page = text("docs/troubleshooting.md");
+    let (_, section) = page.split_once("## The audit annotation `cause`").unwrap();
+    let rows = section.lines().filter(|line| line.starts_with("| `"));
+    let mut documented: Vec<&str> = rows
+        .flat_map(|row| row.split('|').nth(1).unwrap().split(','))
+        .map(|word| word.trim().trim_matches('`'))
+        .collect();
+    documented.sort_unstable();
+    let sources = [
+        "src/unchanged.rs",
+        "src/decision/problem.rs",
+        "src/response.rs",
+    ]
+    .map(text);
+    let mut given: Vec<&str> = sources
+        .iter()
+        .flat_map(|source| source.split('"').skip(1).step_by(2))
+        .filter(|literal| is_a_cause(literal))
+        .collect();
+    given.sort_unstable();
+    assert_eq!(documented, given);
+}
+
+/// Whether a literal is a word such as `NoPodSpec`.
+fn is_a_cause(literal: &str) -> bool {
+    let is_capital = |letter: char| letter.is_ascii_uppercase();
+    literal.starts_with(is_capital)
+        && literal.matches(is_capital).count() > 1
+        && literal.bytes().all(|byte| byte.is_ascii_alphabetic())
+}

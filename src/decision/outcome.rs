@@ -51,6 +51,27 @@ pub enum Addition {
     Tolerations,
 }
 
+impl Outcome {
+    /// Why the object isn't placed: a word for each cause, as the audit annotation `cause` has it. None where it is
+    /// placed. Design, section 11.
+    pub fn cause(&self) -> Option<String> {
+        match self {
+            Self::Placed { .. } => None,
+            Self::NotPlaced { reason, .. } => Some(reason.cause().to_owned()),
+            Self::Rejected(problems) => {
+                let mut causes: Vec<&str> = Vec::new();
+                for problem in problems {
+                    let cause = problem.cause();
+                    if !causes.contains(&cause) {
+                        causes.push(cause);
+                    }
+                }
+                Some(causes.join(","))
+            }
+        }
+    }
+}
+
 impl fmt::Display for Outcome {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -7,6 +7,7 @@ use crate::{
     platform::{Architectures, Os, Platforms},
     set::SortedSet,
     text::{elide_middle, join, join_with},
+    unchanged::Unchanged,
 };
 
 /// The longest image reference in a message; a reference may be kilobytes long.
@@ -70,6 +71,20 @@ pub struct ImagePlatforms {
     pub platforms: Platforms,
     /// Whether they are those of `fallbackArchitecture`, for its own couldn't be read.
     pub is_counted: bool,
+}
+
+impl Problem {
+    /// The word for it in the audit annotation `cause`, which stays the same from release to release.
+    pub fn cause(&self) -> &'static str {
+        match self {
+            Self::UnreadableImages(_) => "UnreadableImages",
+            Self::Unfinished { .. } => Unchanged::Unfinished.cause(),
+            Self::NoOperatingSystem(_) => "NoOperatingSystem",
+            Self::MissingArchitectures { .. } => "MissingArchitectures",
+            Self::NoCommonArchitecture { .. } => Unchanged::NoCommonArchitecture.cause(),
+            Self::UnsupportedSelection { .. } => Unchanged::UnsupportedSelection.cause(),
+        }
+    }
 }
 
 impl fmt::Display for Problem {

@@ -57,6 +57,36 @@ fn the_sdk_reads_the_response() {
     assert_eq!(annotations["architectures"], "amd64,arm64");
     assert_eq!(annotations["placement"], "nodeSelector=amd64");
     assert_eq!(annotations["failed-lookups"], "2");
+    assert!(!annotations.contains_key("cause"));
+}
+
+#[rstest]
+#[case::left_alone(
+    Outcome::NotPlaced { reason: Unchanged::NoKnownPlatforms, additions: Vec::new() },
+    "NoKnownPlatforms"
+)]
+#[case::rejected_for_several(
+    Outcome::Rejected(vec![
+        Problem::UnreadableImages(Vec::new()),
+        Problem::NoOperatingSystem("a".to_owned()),
+        Problem::NoOperatingSystem("b".to_owned()),
+    ]),
+    "UnreadableImages,NoOperatingSystem"
+)]
+fn every_cause_is_told_once_in_one_word(#[case] outcome: Outcome, #[case] cause: &str) {
+    let response = Response::from_decision(&decision(outcome, Vec::new()), None);
+    assert_eq!(response.audit_annotations.cause.as_deref(), Some(cause));
+}
+
+#[test]
+fn what_cannot_be_read_has_a_cause_as_well() {
+    let cause = |response: Response<'_>| response.audit_annotations.cause.unwrap();
+    assert_eq!(cause(Response::unreadable(&"no")), "UnreadableRequest");
+    let invalid = crate::settings::Settings::parse("1").unwrap_err();
+    assert_eq!(
+        cause(Response::invalid_settings(&invalid)),
+        "InvalidSettings"
+    );
 }
 
 #[test]
