@@ -28,7 +28,7 @@ help: ## List the targets
 
 policy.wasm: $(SOURCES) Makefile ## Build the policy
 	rustup target list --installed | grep -qx $(TARGET) || rustup target add $(TARGET)
-	CARGO_TARGET_WASM32_WASIP1_RUSTFLAGS="$(WASM_RUSTFLAGS)" \
+	+CARGO_TARGET_WASM32_WASIP1_RUSTFLAGS="$(WASM_RUSTFLAGS)" \
 	  cargo build --release --locked --target $(TARGET) --package node-architecture-policy
 	@size=$$(stat -c %s $(WASM)); \
 	  if [ $$size -gt $(WASM_LIMIT) ]; then echo "policy.wasm has $$size bytes, more than $(WASM_LIMIT)"; exit 1; fi
@@ -42,11 +42,13 @@ artifacthub-pkg.yml: metadata.yml questions-ui.yml ## Describe the policy for Ar
 	kwctl scaffold artifacthub --metadata-path metadata.yml --questions-path questions-ui.yml --output $@
 
 $(HARNESS): $(HARNESS_SOURCES) ## Build the command that runs the policy
-	cargo build --locked --package node-architecture-harness
+	+cargo build --locked --package node-architecture-harness
 	touch $@
 
 .PHONY: run
-run: policy.wasm $(HARNESS) ## Evaluate an example Pod on recorded registry answers
+run: ## Evaluate an example Pod on recorded registry answers
+	@# Both build at once; `+` above has Cargo share the processors between them.
+	@$(MAKE) --no-print-directory --jobs=$$(getconf _NPROCESSORS_ONLN) policy.wasm $(HARNESS)
 	$(HARNESS) run --output text \
 	  --request-path $(EXAMPLE)/pod.yaml \
 	  --replay-host-capabilities-interactions $(EXAMPLE)/session.yml \

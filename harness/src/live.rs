@@ -130,6 +130,8 @@ impl Registries {
                 bail!("there is no {}", path.display());
             }
         }
+        // It is an error where one is installed already, by an earlier call.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()

@@ -276,6 +276,7 @@ pub(crate) fn fill(host: &str) {
         .enable_all()
         .build()
         .unwrap();
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let filler = Filler {
         host,
         client: reqwest::Client::new(),
