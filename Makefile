@@ -68,7 +68,7 @@ $(BASELINE): Cargo.lock harness/baseline/src/lib.rs
 
 .PHONY: bench
 bench: policy.wasm $(BASELINE) ## Measure what an evaluation costs, beside a policy that decides nothing
-	cargo bench --locked --package node-architecture-harness --bench policy -- $(BENCH)
+	cargo bench --locked --package node-architecture-harness --bench policy --bench report -- $(BENCH)
 
 ifneq ($(shell command -v kwctl),)
 E2E_RUNNER := kwctl

@@ -10,9 +10,7 @@ use anyhow::Result;
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use crate::{
-    admission::AdmissionResponse, capabilities::Lookup, engine::Evaluation, outcome::Outcome,
-};
+use crate::{admission::AdmissionResponse, capabilities::Lookup, engine::Evaluation};
 
 /// Lines around a change that are shown with it.
 const CONTEXT: usize = 3;
@@ -152,12 +150,15 @@ fn decision(response: &AdmissionResponse) -> Vec<String> {
             architectures.replace(',', ", ")
         ));
     }
-    match Outcome::of(response) {
-        Outcome::Unchanged(reason) => lines.push(format!("left unchanged: {reason}")),
-        Outcome::Changed(placement) => {
-            lines.push(format!("placed by {}", placement.replace(',', ", ")));
+    match (
+        response.annotation("placement"),
+        response.annotation("cause"),
+    ) {
+        (Some(placement), None) => {
+            lines.push(format!("placed by {}", placement.replace(',', ", ")))
         }
-        Outcome::Unreadable(_) | Outcome::Rejected(_) => {}
+        (Some(placement), Some(_)) => lines.push(placement.to_owned()),
+        (None, _) => {}
     }
     if let Some(status) = &response.status {
         let message = status.message.as_deref().unwrap_or("no reason was given");

@@ -105,6 +105,13 @@ impl AdmissionResponse {
             .map(String::as_str)
     }
 
+    /// The architectures of nodes that run every image and that the Pod admits; `None` where they aren't known.
+    pub fn architectures(&self) -> Option<Vec<String>> {
+        let names = self.annotation("architectures")?.split(',');
+        let names = names.filter(|name| *name != "none");
+        Some(names.map(str::to_owned).collect())
+    }
+
     /// Why the object doesn't pass; empty where it does.
     pub fn message(&self) -> &str {
         let status = self.status.as_ref();

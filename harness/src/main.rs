@@ -8,23 +8,27 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use node_architecture_harness::{
     account,
     capabilities::{Allowed, Answers, Lookup},
     engine::{Deadline, Policy},
-    live::{Live, Options, Registries, Sources},
-    report, request,
-    session::{Exchange, Session},
-    workload::workloads,
+    fleet::Fleet,
+    live::{Live, Manner, Options, Registries, Sources},
+    manifests::Manifests,
+    report::{self, Comparison, Format, Gate, Report, Status, View},
+    request,
+    session::{Exchange, Recording, Session},
 };
 use serde_json::Value;
 
-/// Try node-architecture-policy without a cluster.
+/// node-architecture tries node-architecture-policy without a cluster: on one object, or on a whole fleet.
+///
+/// The exit code is 0, 1 for findings that the flags ask for, and 2 for errors.
 #[derive(Parser)]
-#[command(version, about)]
+#[command(name = "node-architecture", version, about)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -34,10 +38,11 @@ struct Cli {
 enum Command {
     /// Evaluate one object and show what becomes of it.
     ///
-    /// The flags are those of `kwctl run`. The exit code is 0 once the object was evaluated, allowed or not.
+    /// The flags are those of `kwctl run`. The exit code is 0 once the object was evaluated, allowed or not, unless
+    /// `--fail-on-reject` is given.
     Run(Run),
 
-    /// Tell for many workloads where they would be placed, and what keeps them from another architecture.
+    /// Tell which workloads can run on an architecture, and what keeps the others from it.
     ///
     /// Each workload is evaluated by the policy itself. Each distinct image is looked up once, several at a time; one
     /// that can't be read is reported, and the rest goes on.
@@ -61,7 +66,7 @@ struct RegistryArguments {
 }
 
 impl RegistryArguments {
-    fn registries(&self) -> Result<Registries> {
+    fn registries(&self, manner: Manner) -> Result<Registries> {
         let sources = match &self.sources_path {
             Some(path) => Sources::read(path)?,
             None => Sources::default(),
@@ -70,6 +75,7 @@ impl RegistryArguments {
             sources,
             docker_config: self.docker_config_json_path.clone(),
             timeout: Duration::from_secs(self.lookup_timeout),
+            manner,
         })
     }
 }
@@ -126,6 +132,10 @@ struct Run {
     /// How to print the result: as kwctl does, or readable. Readable is the default on a terminal.
     #[arg(short, long, value_enum)]
     output: Option<Output>,
+
+    /// Exit with 1 where the object is rejected.
+    #[arg(long)]
+    fail_on_reject: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -142,22 +152,46 @@ fn main() -> ExitCode {
         Command::Report(report) => report.execute(),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
+        // Whoever reads the output has read enough.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let message = format!("{error:#}").replace('\n', " ");
             anstream::eprintln!("error: {message}");
-            ExitCode::FAILURE
+            FAULT.into()
         }
     }
 }
 
+/// The exit code for findings.
+const FINDINGS: u8 = 1;
+/// The exit code for errors.
+const FAULT: u8 = 2;
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let io = cause.downcast_ref::<io::Error>();
+        io.is_some_and(|io| io.kind() == io::ErrorKind::BrokenPipe)
+    })
+}
+
+/// Prints `text` to standard output, without styles where it is no terminal.
+fn print(text: &str) -> Result<()> {
+    use io::Write as _;
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes()).context("cannot write")?;
+    out.flush().context("cannot write")
+}
+
 impl Run {
-    fn execute(self) -> Result<()> {
+    fn execute(self) -> Result<ExitCode> {
         let settings = self.settings.read()?;
         let allowed = Allowed::new(&self.allowed_host_capabilities)?;
         let answers: Box<dyn Answers> = match &self.replay_host_capabilities_interactions {
             Some(path) => Box::new(Session::read(path)?),
-            None => Box::new(Live::new(self.registries.registries()?)),
+            None => Box::new(Live::new(
+                self.registries.registries(Manner::AsPolicyServer)?,
+            )),
         };
         let request = request::read(&self.request_path)?;
         let deadline = Deadline {
@@ -177,10 +211,17 @@ impl Run {
             Output::Json
         });
         match output {
-            Output::Json => println!("{}", serde_json::to_string(&evaluation.response)?),
-            Output::Text => anstream::print!("{}", account::of(&request, &evaluation)?),
+            Output::Json => print(&format!(
+                "{}\n",
+                serde_json::to_string(&evaluation.response)?
+            ))?,
+            Output::Text => print(&account::of(&request, &evaluation)?)?,
         }
-        Ok(())
+        Ok(if self.fail_on_reject && !evaluation.response.allowed {
+            FINDINGS.into()
+        } else {
+            ExitCode::SUCCESS
+        })
     }
 }
 
@@ -211,8 +252,8 @@ impl SettingsArguments {
 
 #[derive(Args)]
 struct ReportArguments {
-    /// Kubernetes manifests, YAML or JSON: files, folders (their .yaml, .yml and .json files), or `-` for standard input.
-    /// A List as `kubectl get pods,deploy,sts,ds,cronjobs -A -o json` prints it is opened.
+    /// Kubernetes manifests, YAML or JSON: files, folders with those below, or `-` for standard input.
+    /// A List as `kubectl get deploy,sts,ds,cronjobs,jobs,rs,pods,nodes -A -o json` prints it is opened.
     #[arg(default_value = "-", value_name = "PATH")]
     manifests: Vec<PathBuf>,
 
@@ -234,82 +275,213 @@ struct ReportArguments {
     #[arg(long, value_name = "NUMBER", default_value_t = 8)]
     lookups_at_once: usize,
 
+    /// Write all lookups and their answers to this file, in the format of kwctl's sessions.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+
+    /// Answer lookups from this recording, and not from registries.
+    #[arg(long, value_name = "FILE", conflicts_with = "record")]
+    replay: Option<PathBuf>,
+
     /// How to print the report.
-    #[arg(short, long, value_enum, default_value_t = ReportFormat::Table)]
+    #[arg(short, long, value_enum, default_value_t = ReportFormat::Text)]
     output: ReportFormat,
+
+    /// Show every workload too, the furthest from the architecture first.
+    #[arg(long)]
+    all: bool,
+
+    /// Show the workloads of these statuses, and nothing else.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "STATUS")]
+    only: Vec<ReportStatus>,
+
+    /// Report on this namespace alone.
+    #[arg(short, long, value_name = "NAME")]
+    namespace: Option<String>,
+
+    /// Group by this label of workloads, and not by namespace.
+    #[arg(long, value_name = "LABEL")]
+    group_by: Option<String>,
+
+    /// Tell what changed since this report, which `--output json` printed.
+    #[arg(long, value_name = "FILE")]
+    compare: Option<PathBuf>,
+
+    /// Exit with 1 where a workload has one of these statuses.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "STATUS")]
+    fail_on: Vec<ReportStatus>,
+
+    /// Exit with 1 where less than this percentage of the workloads is ready.
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    fail_under: Option<u8>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ReportFormat {
-    /// For a terminal.
-    Table,
-    /// Everything, for programs.
+    /// For a terminal: what it comes to and what to do first.
+    #[value(alias = "table")]
+    Text,
+    /// Everything, for programs: docs/report.schema.json describes it.
     Json,
-    /// A line a workload, for spreadsheets.
+    /// A row for each workload, for spreadsheets.
     Csv,
     /// For pages and tickets.
     Markdown,
+    /// A page for a browser, in one file.
+    Html,
+    /// A test case for each workload, for CI.
+    Junit,
 }
 
-impl From<ReportFormat> for report::Format {
+impl From<ReportFormat> for Format {
     fn from(format: ReportFormat) -> Self {
         match format {
-            ReportFormat::Table => Self::Table,
+            ReportFormat::Text => Self::Text,
             ReportFormat::Json => Self::Json,
             ReportFormat::Csv => Self::Csv,
             ReportFormat::Markdown => Self::Markdown,
+            ReportFormat::Html => Self::Html,
+            ReportFormat::Junit => Self::Junit,
         }
     }
 }
 
-impl ReportArguments {
-    fn execute(self) -> Result<()> {
-        let settings = self.settings.read()?;
-        let registries = self.registries.registries()?;
-        let workloads = workloads(read_manifests(&self.manifests)?);
-        if workloads.is_empty() {
-            bail!("there is no workload in what was given");
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ReportStatus {
+    /// Nothing keeps the workload from the architecture.
+    Ready,
+    /// Every image supports it, and the workload itself excludes it.
+    Pinned,
+    /// An image lacks it.
+    Blocked,
+    /// An image that matters can't be read.
+    Unknown,
+}
+
+impl From<ReportStatus> for Status {
+    fn from(status: ReportStatus) -> Self {
+        match status {
+            ReportStatus::Ready => Self::Ready,
+            ReportStatus::Pinned => Self::Pinned,
+            ReportStatus::Blocked => Self::Blocked,
+            ReportStatus::Unknown => Self::Unknown,
         }
+    }
+}
+
+/// How many columns there are where nothing tells.
+const USUAL_WIDTH: u16 = 100;
+
+/// How many columns there are: those of the terminal, else what `COLUMNS` says.
+fn width() -> u16 {
+    let of_terminal = terminal_size::terminal_size().map(|(width, _)| width.0);
+    let told = || std::env::var("COLUMNS").ok()?.parse().ok();
+    of_terminal.or_else(told).unwrap_or(USUAL_WIDTH)
+}
+
+impl ReportArguments {
+    fn execute(self) -> Result<ExitCode> {
+        let settings = self.settings.read()?;
+        let old = self.compare.as_deref().map(read_report).transpose()?;
+        let manifests = Manifests::read(&self.manifests);
+        let fleet = Fleet::of(manifests.documents);
         let policy = Policy::read(&self.policy, Deadline::default())?;
+        let mut lookups = Vec::new();
+        let mut report = self.look_up(&policy, &fleet, &settings, &mut lookups)?;
+        report.unreadable = manifests.unreadable;
+        if let Some(path) = &self.record {
+            record(path, &lookups)?;
+        }
+        if let Some(namespace) = &self.namespace {
+            report.narrow_to(namespace);
+        }
+        if let Some(old) = old {
+            report.comparison = Some(Comparison::of(&old, &report));
+        }
+        let view = View {
+            all: self.all,
+            only: self.only.iter().copied().map(Into::into).collect(),
+            group_by: self.group_by,
+            width: width(),
+        };
+        let mut text = Vec::new();
+        view.print(&report, self.output.into(), &mut text)?;
+        print(&String::from_utf8_lossy(&text))?;
+
+        let gate = Gate {
+            fail_on: self.fail_on.iter().copied().map(Into::into).collect(),
+            fail_under: self.fail_under,
+        };
+        let found = gate.judge(&report)?;
+        for finding in &found {
+            anstream::eprintln!("{finding}");
+        }
+        let is_unanswered =
+            !lookups.is_empty() && lookups.iter().all(|(_, answer)| answer.is_err());
+        if is_unanswered {
+            anstream::eprintln!("error: no lookup was answered");
+        }
+        for line in &report.unreadable {
+            anstream::eprintln!("error: {line}");
+        }
+        Ok(if is_unanswered || !report.unreadable.is_empty() {
+            FAULT.into()
+        } else if found.is_empty() {
+            ExitCode::SUCCESS
+        } else {
+            FINDINGS.into()
+        })
+    }
+
+    /// The report on `fleet`; the lookups that it took are added to `lookups`.
+    fn look_up(
+        &self,
+        policy: &Policy,
+        fleet: &Fleet,
+        settings: &Value,
+        lookups: &mut Vec<(Lookup, Result<String, String>)>,
+    ) -> Result<Report> {
+        if let Some(path) = &self.replay {
+            let recording = Recording::read(path)?;
+            return report::report(
+                policy,
+                fleet,
+                settings,
+                &self.architecture,
+                &mut |asked, done| {
+                    for lookup in asked {
+                        let answer = recording.answer(&lookup);
+                        lookups.push((lookup.clone(), answer.clone()));
+                        done(lookup, answer);
+                    }
+                },
+            );
+        }
+        let registries = self.registries.registries(Manner::Patient)?;
         let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} lookups")?;
         let progress = ProgressBar::new(0).with_style(style);
         let at_once = self.lookups_at_once;
         let report = report::report(
-            &policy,
-            &workloads,
-            &settings,
+            policy,
+            fleet,
+            settings,
             &self.architecture,
-            &mut |lookups, done| {
-                progress.inc_length(lookups.len() as u64);
-                registries.look_up_all(lookups, at_once, |lookup, answer| {
+            &mut |asked, done| {
+                progress.inc_length(asked.len() as u64);
+                registries.look_up_all(asked, at_once, |lookup, answer| {
                     progress.inc(1);
+                    lookups.push((lookup.clone(), answer.clone()));
                     done(lookup, answer);
                 });
             },
         );
         progress.finish_and_clear();
-        report?.print(self.output.into(), &mut io::stdout().lock())
+        report
     }
 }
 
-/// The documents in `paths`.
-fn read_manifests(paths: &[PathBuf]) -> Result<Vec<Value>> {
-    let mut documents = Vec::new();
-    for path in paths {
-        if path.is_dir() {
-            let entries =
-                fs::read_dir(path).with_context(|| format!("cannot read {}", path.display()))?;
-            let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-            files.sort();
-            for file in files {
-                let extension = file.extension().and_then(|extension| extension.to_str());
-                if matches!(extension, Some("yaml" | "yml" | "json")) {
-                    documents.extend(request::read_documents(&file)?);
-                }
-            }
-        } else {
-            documents.extend(request::read_documents(path)?);
-        }
-    }
-    Ok(documents)
+fn read_report(path: &Path) -> Result<Report> {
+    let text =
+        fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("{} is no report", path.display()))
 }

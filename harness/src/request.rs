@@ -1,10 +1,11 @@
 //! Admission requests: read as they are, or made of plain manifests.
 
-use std::{fs, io::Read, path::Path};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use serde::Deserialize;
 use serde_json::{Value, json};
+
+use crate::manifests::{documents, read_text};
 
 /// Reads the admission request in the file `path`, `-` for standard input: an AdmissionReview, an AdmissionRequest, or a
 /// Kubernetes manifest in YAML or JSON, of which a request to create it is made.
@@ -12,28 +13,8 @@ use serde_json::{Value, json};
 /// # Errors
 /// Where the file can't be read or holds none of these, or more than one document.
 pub fn read(path: &Path) -> Result<Value> {
-    let text = read_text(path, "the request ")?;
+    let text = read_text(path)?;
     parse(&text).with_context(|| format!("{} is not a request", path.display()))
-}
-
-/// Reads the documents in the file `path`, `-` for standard input; see [`documents`].
-///
-/// # Errors
-/// Where the file can't be read or holds none.
-pub fn read_documents(path: &Path) -> Result<Vec<Value>> {
-    let text = read_text(path, "")?;
-    documents(&text).with_context(|| format!("{} is no manifest", path.display()))
-}
-
-fn read_text(path: &Path, what: &str) -> Result<String> {
-    if path == Path::new("-") {
-        let mut text = String::new();
-        std::io::stdin()
-            .read_to_string(&mut text)
-            .context("cannot read standard input")?;
-        return Ok(text);
-    }
-    fs::read_to_string(path).with_context(|| format!("cannot read {what}{}", path.display()))
 }
 
 /// Reads an admission request from its text; see [`read`].
@@ -57,25 +38,6 @@ pub fn parse(text: &str) -> Result<Value> {
         return Ok(document);
     }
     creation_of(document)
-}
-
-/// The documents of a YAML stream, or the one of a JSON text, empty ones left out.
-///
-/// # Errors
-/// Where the text is neither.
-pub fn documents(text: &str) -> Result<Vec<Value>> {
-    // JSON is read as such: YAML has no exact numbers.
-    if let Ok(document) = serde_json::from_str(text) {
-        return Ok(vec![document]);
-    }
-    let mut documents = Vec::new();
-    for document in yaml_serde::Deserializer::from_str(text) {
-        let document = Value::deserialize(document).context("it is neither JSON nor YAML")?;
-        if !document.is_null() {
-            documents.push(document);
-        }
-    }
-    Ok(documents)
 }
 
 /// The request to create `object`.

@@ -11,7 +11,11 @@
 //!     payload: '{"schemaVersion": 2, …}'
 //! ```
 
-use std::{collections::VecDeque, fs, path::Path};
+use std::{
+    collections::{HashMap, VecDeque},
+    fs,
+    path::Path,
+};
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
@@ -126,6 +130,30 @@ impl Session {
             left,
             problems: Vec::new(),
         })
+    }
+}
+
+/// Answers from a recording, in any order and as often as they are asked for.
+#[derive(Debug, Default)]
+pub struct Recording(HashMap<Lookup, Result<String, String>>);
+
+impl Recording {
+    /// Reads a recording.
+    ///
+    /// # Errors
+    /// Where the file can't be read or isn't a recording of lookups.
+    pub fn read(path: &Path) -> Result<Self> {
+        let Session { left, .. } = Session::read(path)?;
+        Ok(Self(left.into_iter().collect()))
+    }
+
+    /// The answer to `lookup`.
+    ///
+    /// # Errors
+    /// The error that was recorded, or that nothing was.
+    pub fn answer(&self, lookup: &Lookup) -> Result<String, String> {
+        let missing = || Err(format!("the recording has no {lookup}"));
+        self.0.get(lookup).cloned().unwrap_or_else(missing)
     }
 }
 

@@ -5,19 +5,27 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // Tests may fail by panicking.
 
-use std::{process::ExitCode, sync::Arc, time::Duration};
+use std::{
+    process::ExitCode,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
 
 use libtest_mimic::{Arguments, Trial};
 use node_architecture_harness::{
     capabilities::{Allowed, Answers, Lookup},
     engine::{Deadline, Evaluation, Policy},
-    live::{Live, Options, Registries, Sources},
-    report::{Format, report},
+    fleet::Fleet,
+    live::{Live, Manner, Options, Registries, Sources},
+    report::{self, report},
     request::creation_of,
     session::{Exchange, Session},
-    workload::workloads,
 };
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 mod common;
 mod servers;
@@ -90,7 +98,15 @@ const WITHOUT_A_REGISTRY: &[OtherTest] = &[
         memory,
     ),
     ("a_report_looks_each_image_up_once", a_report),
-    ("a_report_prints_in_every_format", formats),
+    (
+        "a_report_reads_a_single_manifest_and_its_config_once_each",
+        a_single_manifest_in_a_report,
+    ),
+    (
+        "a_report_tries_again_what_a_registry_asks_to_be_tried_again",
+        a_patient_report,
+    ),
+    ("a_report_says_what_helps_with_a_registry", remedies),
 ];
 
 /// The policy and the registries, which all serve the same images.
@@ -178,6 +194,7 @@ fn options(sources: &str, seconds: u64) -> Options {
         sources: yaml_serde::from_str::<Sources>(sources).unwrap(),
         docker_config: None,
         timeout: Duration::from_secs(seconds),
+        manner: Manner::AsPolicyServer,
     }
 }
 
@@ -345,6 +362,14 @@ fn an_unknown_authority(world: &World) {
     );
     let warning = warning(&evaluation);
     assert!(warning.contains("certificate"), "{warning}");
+    assert_eq!(
+        cause(
+            &world.policy,
+            &format!("{host}/acme/multi:1"),
+            options("{}", 10)
+        ),
+        "the registry's certificate isn't trusted: add its authority in --sources-path"
+    );
 }
 
 fn a_recorded_session(world: &World) {
@@ -483,81 +508,152 @@ fn list(host: &str, count: usize, images: usize) -> Value {
     json!({"apiVersion": "v1", "kind": "List", "items": items})
 }
 
+/// A report on the Deployments of `list`, with patient lookups.
+fn report_on(policy: &Policy, list: Value, options: Options) -> report::Report {
+    let options = Options {
+        manner: Manner::Patient,
+        ..options
+    };
+    let registries = Registries::new(options).unwrap();
+    let mut look_up_all = |lookups, done: &mut dyn FnMut(Lookup, Result<String, String>)| {
+        registries.look_up_all(lookups, 8, done);
+    };
+    let fleet = Fleet::of(vec![list]);
+    report(policy, &fleet, &Value::Null, "aarch64", &mut look_up_all).unwrap()
+}
+
 fn a_report(policy: &Policy) {
     let server = counting_registry();
-    let registries = Registries::new(insecure(&server.host, 10)).unwrap();
-    let workloads = workloads(vec![list(&server.host, 500, 60)]);
-    let report = report(
-        policy,
-        &workloads,
-        &Value::Null,
-        "aarch64",
-        &mut |lookups, done| {
-            registries.look_up_all(lookups, 8, done);
-        },
-    )
-    .unwrap();
+    let list = list(&server.host, 500, 60);
+    let report = report_on(policy, list, insecure(&server.host, 10));
     assert_eq!(report.architecture, "arm64");
-    assert_eq!(report.summary.workloads, 500);
-    assert_eq!(report.summary.ready_workloads, 250);
-    assert_eq!(report.summary.cpu_millicores, 250_000);
-    assert_eq!(report.failures.len(), 0);
+    let workloads = report.totals.workloads;
+    assert_eq!((workloads.ready, workloads.blocked), (250, 250));
+    assert_eq!(report.totals.cpu_millicores.all(), 250_000);
     assert_eq!(server.requests("/manifests/"), 60);
 }
 
-fn formats(policy: &Policy) {
-    let server = counting_registry();
-    let registries = Registries::new(insecure(&server.host, 1)).unwrap();
-    let mut list = list(&server.host, 2, 2);
-    list["items"]
-        .as_array_mut()
-        .unwrap()
-        .push(pod(&format!("{}/other/app:1", server.host)));
-    let workloads = workloads(vec![list]);
-    let report = report(
-        policy,
-        &workloads,
-        &Value::Null,
-        "arm64",
-        &mut |lookups, done| {
-            registries.look_up_all(lookups, 8, done);
-        },
-    )
-    .unwrap();
-    let printed = |format: Format| {
-        let mut out = Vec::new();
-        report.print(format, &mut out).unwrap();
-        String::from_utf8(out)
-            .unwrap()
-            .replace(&server.host, "HOST")
-    };
+fn a_single_manifest_in_a_report(policy: &Policy) {
+    let config = r#"{"architecture":"amd64","os":"linux","rootfs":{"type":"layers","diff_ids":[]},"config":{}}"#;
+    let digest = format!("sha256:{}", hex(&Sha256::digest(config)));
+    let manifest = json!({
+        "schemaVersion": 2,
+        "mediaType": "application/vnd.oci.image.manifest.v1+json",
+        "config": {"mediaType": "application/vnd.oci.image.config.v1+json", "digest": digest, "size": config.len()},
+        "layers": []
+    });
+    let server = Server::start(move |path| {
+        let body = if path.contains("/blobs/") {
+            config.to_owned()
+        } else {
+            manifest.to_string()
+        };
+        Some(("200 OK", body))
+    });
+    let list = list(&server.host, 1, 1);
+    let report = report_on(policy, list, insecure(&server.host, 10));
+    assert_eq!(report.images[0].platforms, ["linux/amd64"]);
+    assert_eq!(report.workloads[0].status, report::Status::Blocked);
+    assert_eq!(server.requests("/manifests/"), 1);
+    assert_eq!(server.requests("/blobs/"), 1);
+}
 
-    let table = printed(Format::Table);
-    assert!(table.contains("ready"), "{table}");
-    assert!(
-        table.contains("HOST/acme/app1:1 (linux/amd64) doesn't support arm64 on linux"),
-        "{table}"
-    );
-    assert!(table.contains("1 of 3 workloads (33 %) are ready for arm64, with 0.500 of 1.000 requested CPUs (50 %); 1 unknown."), "{table}");
-    assert!(table.contains("- HOST/other/app:1: "), "{table}");
-    let json: Value = serde_json::from_str(&printed(Format::Json)).unwrap();
-    assert_eq!(json["workloads"][0]["ready"], json!(true));
-    assert_eq!(json["workloads"][1]["ready"], json!(false));
-    assert_eq!(json["workloads"][2]["ready"], json!(null));
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn a_patient_report(policy: &Policy) {
+    for refusal in [
+        "429 Too Many Requests\r\nRetry-After: 0",
+        "503 Service Unavailable\r\nRetry-After: 0",
+        "500 Internal Server Error",
+    ] {
+        let index = json!({"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": [
+            {"mediaType": "application/vnd.oci.image.manifest.v1+json", "digest": format!("sha256:{}", "2".repeat(64)), "size": 1, "platform": {"os": "linux", "architecture": "arm64"}}
+        ]});
+        // The second request is the one for the pause.
+        let requests = AtomicU32::new(0);
+        let server = Server::start(move |_| {
+            let status = match requests.fetch_add(1, Ordering::Relaxed) {
+                0 | 1 => refusal,
+                _ => "200 OK",
+            };
+            Some((status, index.to_string()))
+        });
+        let list = list(&server.host, 1, 1);
+        let report = report_on(policy, list, insecure(&server.host, 10));
+        assert_eq!(
+            report.workloads[0].status,
+            report::Status::Ready,
+            "{refusal}"
+        );
+        assert_eq!(server.requests("/manifests/"), 3, "{refusal}");
+    }
+}
+
+/// Why a report can't tell anything of `image`.
+fn cause(policy: &Policy, image: &str, options: Options) -> String {
+    let report = report_on(policy, pod(image), options);
+    assert_eq!(report.workloads[0].status, report::Status::Unknown);
+    let cause = report.workloads[0].cause.clone().unwrap();
     assert_eq!(
-        json["workloads"][0]["architectures"],
-        json!(["amd64", "arm64"])
+        report.images[0].failure.as_deref(),
+        cause.strip_prefix(&format!("{image}: "))
+    );
+    report.images[0].failure.clone().unwrap()
+}
+
+fn remedies(policy: &Policy) {
+    let answering = |status: &'static str, body: &'static str| {
+        let server = Server::start(move |_| Some((status, body.to_owned())));
+        cause(
+            policy,
+            &format!("{}/acme/app:1", server.host),
+            insecure(&server.host, 10),
+        )
+    };
+    assert_eq!(
+        answering("401 Unauthorized", "{}"),
+        "not authorized: log in to the registry, or give --docker-config-json-path"
+    );
+    let unknown = r#"{"errors":[{"code":"MANIFEST_UNKNOWN","message":"manifest unknown"}]}"#;
+    assert_eq!(
+        answering("404 Not Found", unknown),
+        "not found: check the name; many registries answer so for what one may not see"
+    );
+    let slow_down = r#"{"errors":[{"code":"TOOMANYREQUESTS","message":"slow down"}]}"#;
+    assert_eq!(
+        answering("429 Too Many Requests\r\nRetry-After: 3600", slow_down),
+        "the registry limits how often it is asked: log in to it, or try again later"
+    );
+    let plain = Server::start(|_| Some(("200 OK", "{}".to_owned())));
+    assert_eq!(
+        cause(
+            policy,
+            &format!("{}/acme/app:1", plain.host),
+            options("{}", 10)
+        ),
+        "the registry speaks plain HTTP: list it under insecure_sources in --sources-path"
     );
     assert_eq!(
-        json["workloads"][0]["placement"],
-        json!("nodeSelector=amd64")
+        cause(
+            policy,
+            &format!("{}/acme/app:1", servers::free_host()),
+            options("{}", 10)
+        ),
+        "the registry refuses connections: check its name and its port"
     );
-    let csv = printed(Format::Csv);
-    assert_eq!(csv.lines().count(), 4, "{csv}");
-    assert!(
-        csv.starts_with("namespace,kind,name,images,architectures,placement,arm64,cpu,memory\n"),
-        "{csv}"
+    assert_eq!(
+        cause(policy, "registry.invalid/acme/app:1", options("{}", 10)),
+        "the registry's name is unknown: check it, and the network"
     );
-    let markdown = printed(Format::Markdown);
-    assert!(markdown.contains("|-"), "{markdown}");
+    let hanging = Server::start(|_| None);
+    assert_eq!(
+        cause(
+            policy,
+            &format!("{}/acme/app:1", hanging.host),
+            insecure(&hanging.host, 1)
+        ),
+        "the registry did not answer within 1 s: try again, or raise --lookup-timeout"
+    );
 }

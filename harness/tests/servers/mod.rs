@@ -367,7 +367,7 @@ impl Server {
     }
 }
 
-/// Answers one request; what is no HTTP request is hung up on, as a TLS handshake.
+/// Answers one request; what is none is told so, as a TLS handshake.
 fn serve(mut stream: TcpStream, reply: &dyn Fn(&str) -> Reply, seen: &Mutex<Vec<String>>) {
     let mut bytes = Vec::new();
     let mut buffer = [0; 1024];
@@ -377,6 +377,7 @@ fn serve(mut stream: TcpStream, reply: &dyn Fn(&str) -> Reply, seen: &Mutex<Vec<
             _ => return,
         }
         if !bytes.starts_with(b"GET ") && !bytes.starts_with(b"HEAD ") {
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
             return;
         }
     }

@@ -1,9 +1,12 @@
 //! Answers from real registries, through the library that policy-server uses.
 
+mod failure;
+mod sources;
+
 use std::{
     collections::HashMap,
-    fs::{self, File},
-    path::{Path, PathBuf},
+    fs::File,
+    path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -12,84 +15,23 @@ use anyhow::{Context, Result, bail};
 use docker_credential::DockerCredential;
 use oci_client::{
     Client, Reference,
-    client::{Certificate, CertificateEncoding, ClientConfig, ClientProtocol},
+    client::{ClientConfig, ClientProtocol},
     errors::OciDistributionError,
+    manifest::{OciImageManifest, OciManifest},
     secrets::RegistryAuth,
 };
-use serde::Deserialize;
 use serde_json::json;
 use tokio::{runtime::Runtime, task::JoinSet};
 
 use crate::capabilities::{Answers, Lookup};
+pub use sources::Sources;
 
 /// How long policy-server remembers an answer.
 const REMEMBERED: Duration = Duration::from_secs(60);
-
-/// How registries are reached: which are insecure, and which authorities sign their certificates. The format is that of
-/// kwctl's `--sources-path`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Sources {
-    /// Hosts, with their ports, whose certificates aren't checked and that may speak plain HTTP.
-    insecure_sources: Vec<String>,
-    /// Authorities, besides the usual ones, by host.
-    source_authorities: HashMap<String, Vec<Authority>>,
-    /// Proxies of the network; read and left to the environment, as kwctl does.
-    proxies: Option<serde_json::Value>,
-}
-
-/// An authority that signs certificates.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(tag = "type")]
-enum Authority {
-    /// In a file, PEM or DER.
-    Path { path: PathBuf },
-    /// PEM.
-    Data { data: String },
-}
-
-impl Sources {
-    /// Reads a file of sources.
-    ///
-    /// # Errors
-    /// Where the file can't be read or isn't one.
-    pub fn read(path: &Path) -> Result<Self> {
-        let text =
-            fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-        yaml_serde::from_str(&text)
-            .with_context(|| format!("{} is not a file of sources", path.display()))
-    }
-
-    fn is_insecure(&self, host: &str) -> bool {
-        self.insecure_sources
-            .iter()
-            .any(|insecure| insecure == host)
-    }
-
-    fn certificates(&self, host: &str) -> Result<Vec<Certificate>> {
-        let authorities = self.source_authorities.get(host);
-        authorities
-            .into_iter()
-            .flatten()
-            .map(|authority| {
-                let data = match authority {
-                    Authority::Data { data } => data.clone().into_bytes(),
-                    Authority::Path { path } => fs::read(path)
-                        .with_context(|| format!("cannot read the authority {}", path.display()))?,
-                };
-                let is_pem = data.starts_with(b"-----BEGIN");
-                Ok(Certificate {
-                    encoding: if is_pem {
-                        CertificateEncoding::Pem
-                    } else {
-                        CertificateEncoding::Der
-                    },
-                    data,
-                })
-            })
-            .collect()
-    }
-}
+/// How long a patient lookup may take, pauses included.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The first pause before a patient lookup is tried again; each is twice as long as the one before.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
 
 /// How lookups are made.
 #[derive(Clone, Debug)]
@@ -100,6 +42,17 @@ pub struct Options {
     pub docker_config: Option<PathBuf>,
     /// How long a lookup may take.
     pub timeout: Duration,
+    /// How lookups are made.
+    pub manner: Manner,
+}
+
+/// How lookups are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// As policy-server makes them: each once, with its errors as it prints them.
+    AsPolicyServer,
+    /// With patience: what a registry asks to be tried again is, no manifest is read twice, and errors say what helps.
+    Patient,
 }
 
 /// Real registries.
@@ -108,6 +61,8 @@ pub struct Registries {
     runtime: Arc<Runtime>,
     options: Arc<Options>,
     clients: Arc<Mutex<HashMap<(String, Transport), Client>>>,
+    /// The single manifests that were read so far, with their digests, by image.
+    manifests: Arc<Mutex<HashMap<String, (OciImageManifest, String)>>>,
 }
 
 /// How a registry is spoken to.
@@ -141,6 +96,7 @@ impl Registries {
             runtime: Arc::new(runtime),
             options: Arc::new(options),
             clients: Arc::default(),
+            manifests: Arc::default(),
         })
     }
 
@@ -182,17 +138,35 @@ impl Registries {
     }
 
     async fn answer(&self, lookup: &Lookup) -> Result<String, String> {
-        let timeout = self.options.timeout;
-        match tokio::time::timeout(timeout, self.try_transports(lookup)).await {
-            Ok(answer) => answer.map_err(|error| {
+        let began = Instant::now();
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let error = match self.answer_once(lookup).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            if self.options.manner == Manner::AsPolicyServer {
                 let text = format!("{error:?}");
                 let without_backtrace = text.split("Stack backtrace:").next();
-                without_backtrace.unwrap_or_default().trim_end().to_owned()
-            }),
-            Err(_) => Err(format!(
-                "the registry did not answer within {} s",
-                timeout.as_secs_f32()
-            )),
+                return Err(without_backtrace.unwrap_or_default().trim_end().to_owned());
+            }
+            let next = match failure::address_to_try_again(&error) {
+                Some(address) => failure::pause_asked_for(address).await.unwrap_or(pause),
+                None => return Err(failure::explained(&error)),
+            };
+            if began.elapsed() + next > PATIENCE {
+                return Err(failure::explained(&error));
+            }
+            tokio::time::sleep(next).await;
+            pause *= 2;
+        }
+    }
+
+    async fn answer_once(&self, lookup: &Lookup) -> Result<String> {
+        let timeout = self.options.timeout;
+        match tokio::time::timeout(timeout, self.try_transports(lookup)).await {
+            Ok(answer) => answer,
+            Err(_) => Err(failure::NoAnswer(timeout).into()),
         }
     }
 
@@ -224,13 +198,25 @@ impl Registries {
         let client = self.client(reference.registry(), transport)?;
         let auth = self.credentials(reference.registry())?;
         let answer = match lookup {
-            Lookup::Manifest(_) => {
-                let (manifest, _) = client.pull_manifest(reference, &auth).await?;
-                serde_json::to_string(&manifest)?
+            Lookup::Manifest(image) => {
+                let (manifest, digest) = client.pull_manifest(reference, &auth).await?;
+                let text = serde_json::to_string(&manifest)?;
+                if let OciManifest::Image(manifest) = manifest {
+                    self.remember(image, manifest, digest);
+                }
+                text
             }
-            Lookup::ManifestAndConfig(_) => {
-                let (manifest, digest, config) =
-                    client.pull_manifest_and_config(reference, &auth).await?;
+            Lookup::ManifestAndConfig(image) => {
+                let (manifest, digest, config) = match self.remembered(image) {
+                    Some((manifest, digest)) => {
+                        let mut config = Vec::new();
+                        client
+                            .pull_blob(reference, &manifest.config, &mut config)
+                            .await?;
+                        (manifest, digest, String::from_utf8(config)?)
+                    }
+                    None => client.pull_manifest_and_config(reference, &auth).await?,
+                };
                 let config: serde_json::Value = serde_json::from_str(&config).map_err(|error| {
                     OciDistributionError::ConfigConversionError(error.to_string())
                 })?;
@@ -238,6 +224,26 @@ impl Registries {
             }
         };
         Ok(answer)
+    }
+
+    fn remember(&self, image: &str, manifest: OciImageManifest, digest: String) {
+        let mut manifests = self
+            .manifests
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        manifests.insert(image.to_owned(), (manifest, digest));
+    }
+
+    /// The single manifest of an image that was read before; none where policy-server would read it again.
+    fn remembered(&self, image: &str) -> Option<(OciImageManifest, String)> {
+        if self.options.manner == Manner::AsPolicyServer {
+            return None;
+        }
+        let manifests = self
+            .manifests
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        manifests.get(image).cloned()
     }
 
     fn client(&self, host: &str, transport: Transport) -> Result<Client> {
@@ -316,23 +322,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sources_are_read_in_the_format_of_kwctl() {
-        let sources: Sources = yaml_serde::from_str(
-            "insecure_sources:\n  - localhost:5000\nsource_authorities:\n  a.example.com:\n    - type: Data\n      data: |\n        -----BEGIN CERTIFICATE-----\n",
-        )
-        .unwrap();
-        assert!(sources.is_insecure("localhost:5000"));
-        assert!(!sources.is_insecure("localhost"));
-        assert_eq!(sources.certificates("a.example.com").unwrap().len(), 1);
-        assert_eq!(sources.certificates("b.example.com").unwrap().len(), 0);
-    }
-
-    #[test]
     fn a_missing_docker_config_is_named() {
         let options = Options {
             sources: Sources::default(),
             docker_config: Some(PathBuf::from("/nowhere")),
             timeout: Duration::from_secs(1),
+            manner: Manner::AsPolicyServer,
         };
         let error = Registries::new(options).err().unwrap().to_string();
         assert_eq!(error, "there is no /nowhere/config.json");

@@ -1,0 +1,172 @@
+//! Who made an object: by evidence, and never by a name that merely looks like another.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::{kinds::group_of, namespace, text};
+
+/// The least digits that a CronJob puts behind the names of its Jobs: minutes since 1970.
+const CRON_JOB_DIGITS: usize = 8;
+
+/// A controller that wasn't given, as far as what it made tells.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Controller {
+    pub(super) namespace: String,
+    pub(super) group: String,
+    pub(super) kind: String,
+    pub(super) name: String,
+}
+
+/// What is at the top of the chain of an object's controllers.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// The object with this index.
+    Given(usize),
+    /// A controller that wasn't given.
+    Missing(Controller),
+}
+
+/// The objects that were given, to find owners among.
+pub(super) struct Owners {
+    by_uid: HashMap<String, usize>,
+    by_name: HashMap<Controller, usize>,
+    /// The owner of each, one step up.
+    steps: Vec<Option<Owner>>,
+    uids: Vec<String>,
+}
+
+impl Owners {
+    pub(super) fn new<'o>(objects: impl Iterator<Item = &'o Value> + Clone) -> Self {
+        let mut owners = Self {
+            by_uid: HashMap::new(),
+            by_name: HashMap::new(),
+            steps: Vec::new(),
+            uids: Vec::new(),
+        };
+        for (index, object) in objects.clone().enumerate() {
+            let uid = text(object, "/metadata/uid");
+            if !uid.is_empty() {
+                owners.by_uid.insert(uid.to_owned(), index);
+            }
+            owners.uids.push(uid.to_owned());
+            let controller = Controller {
+                namespace: namespace(object),
+                group: group_of(text(object, "/apiVersion")).to_owned(),
+                kind: text(object, "/kind").to_owned(),
+                name: text(object, "/metadata/name").to_owned(),
+            };
+            owners.by_name.insert(controller, index);
+        }
+        owners.steps = objects.map(|object| owners.step(object)).collect();
+        owners
+    }
+
+    /// The object with this name, if it was given.
+    pub(super) fn named(
+        &self,
+        object_namespace: &str,
+        group: &str,
+        kind: &str,
+        name: &str,
+    ) -> Option<usize> {
+        let namespace = if object_namespace.is_empty() {
+            "default"
+        } else {
+            object_namespace
+        };
+        let controller = Controller {
+            namespace: namespace.to_owned(),
+            group: group.to_owned(),
+            kind: kind.to_owned(),
+            name: name.to_owned(),
+        };
+        self.by_name.get(&controller).copied()
+    }
+
+    /// What is at the top of the chain of controllers of the object `index`; `None` where nothing made it.
+    pub(super) fn of(&self, index: usize) -> Option<Owner> {
+        let mut top = None;
+        let mut at = index;
+        // A chain is two long; one that goes round in circles has no top.
+        for _ in 0..self.steps.len() {
+            match self.steps.get(at)? {
+                None => return top,
+                Some(Owner::Missing(controller)) => {
+                    return Some(Owner::Missing(controller.clone()));
+                }
+                Some(Owner::Given(above)) => {
+                    top = Some(Owner::Given(*above));
+                    at = *above;
+                }
+            }
+        }
+        None
+    }
+
+    /// The controller of `object`.
+    fn step(&self, object: &Value) -> Option<Owner> {
+        let references = object.pointer("/metadata/ownerReferences");
+        let mut references = references.and_then(Value::as_array).into_iter().flatten();
+        let reference = references.find(|reference| reference["controller"] == true)?;
+        let controller = Controller {
+            namespace: namespace(object),
+            group: group_of(text(reference, "/apiVersion")).to_owned(),
+            kind: text(reference, "/kind").to_owned(),
+            name: text(reference, "/name").to_owned(),
+        };
+        // The kubelet made static Pods, each of its own.
+        if controller.group.is_empty() && controller.kind == "Node" {
+            return None;
+        }
+        if let Some(given) = self.given(&controller, text(reference, "/uid")) {
+            return Some(Owner::Given(given));
+        }
+        let above = self.above(&controller, object);
+        Some(match above {
+            Some((above, _)) if self.given(&above, "").is_some() => {
+                self.given(&above, "").map(Owner::Given)?
+            }
+            // A hash proves what made it, a number doesn't.
+            Some((above, true)) => Owner::Missing(above),
+            _ => Owner::Missing(controller),
+        })
+    }
+
+    /// The object that `controller` is: the one with that UID, or where either has none, with that name.
+    fn given(&self, controller: &Controller, uid: &str) -> Option<usize> {
+        if let Some(index) = self.by_uid.get(uid) {
+            return Some(*index);
+        }
+        let index = *self.by_name.get(controller)?;
+        let own = self.uids.get(index)?;
+        (uid.is_empty() || own.is_empty()).then_some(index)
+    }
+
+    /// The controller of `controller`, which made `object`: told by the hash or the number at the end of its name. With it
+    /// comes whether that is certain.
+    fn above(&self, controller: &Controller, object: &Value) -> Option<(Controller, bool)> {
+        let (before, end) = controller.name.rsplit_once('-')?;
+        let label = |key: &str| object.pointer("/metadata/labels")?.get(key)?.as_str();
+        let (group, kind, is_certain) = match controller.kind.as_str() {
+            "ReplicaSet" if label("rollouts-pod-template-hash") == Some(end) => {
+                ("argoproj.io", "Rollout", true)
+            }
+            "ReplicaSet" if label("pod-template-hash") == Some(end) => ("apps", "Deployment", true),
+            "Job"
+                if end.len() >= CRON_JOB_DIGITS
+                    && end.bytes().all(|byte| byte.is_ascii_digit()) =>
+            {
+                ("batch", "CronJob", false)
+            }
+            _ => return None,
+        };
+        let above = Controller {
+            namespace: controller.namespace.clone(),
+            group: group.to_owned(),
+            kind: kind.to_owned(),
+            name: before.to_owned(),
+        };
+        Some((above, is_certain))
+    }
+}
