@@ -6,8 +6,8 @@
 mod pruned;
 
 use std::{
-    fs,
-    io::{self, IsTerminal, Read},
+    fs::{self, File},
+    io::{self, BufReader, IsTerminal, Read, Seek},
     path::{Path, PathBuf},
 };
 
@@ -66,11 +66,42 @@ fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// Reads the documents in the file `path`, `-` for standard input, without what has no say.
+///
+/// JSON is read without its text in memory, which for a large cluster is most of it.
 fn read_documents(path: &Path) -> Result<Vec<Value>> {
-    let text = read_text(path)?;
-    let documents = parsed(&text).with_context(|| format!("{} is no manifest", path.display()))?;
+    let unreadable = || format!("cannot read {}", path.display());
+    let mut file = if path == Path::new("-") {
+        let mut file = tempfile::tempfile().context("cannot make a temporary file")?;
+        io::copy(&mut stdin(), &mut file).context("cannot read standard input")?;
+        file
+    } else {
+        File::open(path).with_context(unreadable)?
+    };
+    file.rewind().with_context(unreadable)?;
+    let json: Result<Vec<Pruned>, _> = serde_json::Deserializer::from_reader(BufReader::new(&file))
+        .into_iter()
+        .collect();
+    let documents = match json {
+        Ok(documents) => documents,
+        Err(_) => {
+            let mut text = String::new();
+            file.rewind().with_context(unreadable)?;
+            file.read_to_string(&mut text).with_context(unreadable)?;
+            parsed(&text).with_context(|| format!("{} is no manifest", path.display()))?
+        }
+    };
     let documents = documents.into_iter().map(|Pruned(document)| document);
     Ok(documents.filter(|document| !document.is_null()).collect())
+}
+
+/// Standard input, after a hint where a person is to type it.
+fn stdin() -> io::Stdin {
+    let stdin = io::stdin();
+    if stdin.is_terminal() {
+        anstream::eprintln!("reading from the terminal; Ctrl-D ends it");
+    }
+    stdin
 }
 
 /// Reads the text of the file `path`, `-` for standard input.
@@ -79,12 +110,8 @@ fn read_documents(path: &Path) -> Result<Vec<Value>> {
 /// Where it can't be read or isn't UTF-8.
 pub fn read_text(path: &Path) -> Result<String> {
     if path == Path::new("-") {
-        let mut stdin = io::stdin();
-        if stdin.is_terminal() {
-            anstream::eprintln!("reading from the terminal; Ctrl-D ends it");
-        }
         let mut text = String::new();
-        stdin
+        stdin()
             .read_to_string(&mut text)
             .context("cannot read standard input")?;
         return Ok(text);

@@ -7,10 +7,12 @@ use serde_json::{Map, Number, Value};
 
 /// Lists and objects under these keys have no say in where a Pod lands, and are most of what a cluster prints. Texts and
 /// numbers are kept: a label may be called `env`.
-const PRUNED: [&str; 14] = [
+const PRUNED: [&str; 17] = [
     "args",
     "command",
+    "configMap",
     "containerStatuses",
+    "downwardAPI",
     "env",
     "envFrom",
     "initContainerStatuses",
@@ -18,6 +20,7 @@ const PRUNED: [&str; 14] = [
     "livenessProbe",
     "managedFields",
     "ports",
+    "projected",
     "readinessProbe",
     "securityContext",
     "startupProbe",
@@ -94,16 +97,19 @@ impl<'de> Visitor<'de> for Whole {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
-        let mut object = Map::new();
+        let mut kept = Vec::new();
         while let Some(key) = members.next_key::<String>()? {
             if PRUNED.contains(&key.as_str()) {
                 let Scalar(value) = members.next_value()?;
-                object.extend(value.map(|value| (key, value)));
+                kept.extend(value.map(|value| (key, value)));
             } else {
                 let Pruned(value) = members.next_value()?;
-                object.insert(key, value);
+                kept.push((key, value));
             }
         }
+        // A map that grew has room for twice as much.
+        let mut object = Map::with_capacity(kept.len());
+        object.extend(kept);
         Ok(Value::Object(object))
     }
 }
