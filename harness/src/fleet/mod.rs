@@ -4,7 +4,7 @@ mod kinds;
 mod owners;
 mod requests;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Value, json};
 
@@ -96,8 +96,13 @@ impl Fleet {
             open_lists(document, &mut objects);
         }
         let mut candidates = Vec::new();
+        let mut seen = HashSet::new();
         for object in objects {
-            fleet.sort(object, &mut candidates);
+            // The same object, by another API version or from another file.
+            let uid = text(&object, "/metadata/uid");
+            if uid.is_empty() || seen.insert(uid.to_owned()) {
+                fleet.sort(object, &mut candidates);
+            }
         }
         let owners = Owners::new(candidates.iter().map(|candidate| &candidate.object));
         // What a controller made counts with it, whether the controller was given or not.

@@ -4,7 +4,10 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::{kinds::group_of, namespace, text};
+use super::{
+    kinds::{group_of, kinds_of},
+    namespace, text,
+};
 
 /// The least digits that a CronJob puts behind the names of its Jobs: minutes since 1970.
 const CRON_JOB_DIGITS: usize = 8;
@@ -122,15 +125,19 @@ impl Owners {
         if let Some(given) = self.given(&controller, text(reference, "/uid")) {
             return Some(Owner::Given(given));
         }
-        let above = self.above(&controller, object);
-        Some(match above {
-            Some((above, _)) if self.given(&above, "").is_some() => {
-                self.given(&above, "").map(Owner::Given)?
-            }
-            // A hash proves what made it, a number doesn't.
-            Some((above, true)) => Owner::Missing(above),
-            _ => Owner::Missing(controller),
-        })
+        let missing = match self.above(&controller, object) {
+            Some((above, is_certain)) => match self.given(&above, "") {
+                Some(given) => return Some(Owner::Given(given)),
+                // A hash proves what made it, a number doesn't.
+                None if is_certain => above,
+                None => controller,
+            },
+            None => controller,
+        };
+        // What an operator made by a resource of its own stands for itself; only Pods can't.
+        let is_pod = text(object, "/kind") == "Pod" && text(object, "/apiVersion") == "v1";
+        let is_known = kinds_of(&missing.group, &missing.kind).next().is_some();
+        (is_pod || is_known).then_some(Owner::Missing(missing))
     }
 
     /// The object that `controller` is: the one with that UID, or where either has none, with that name.

@@ -240,6 +240,26 @@ fn pods_of_a_controller_that_was_not_given_are_one_row() {
 }
 
 #[test]
+fn what_an_operator_made_stands_for_itself() {
+    let by = Some(("example.com/v1", "Database", "orders"));
+    let stateful_set = object("apps/v1", "StatefulSet", "orders-db", by);
+    let pod = object("v1", "Pod", "orders-job", by);
+    assert_eq!(
+        rows(vec![stateful_set, pod]),
+        ["StatefulSet orders-db", "Database orders"]
+    );
+}
+
+#[test]
+fn an_object_that_was_given_twice_counts_once() {
+    let mut deployment = object("apps/v1", "Deployment", "web", None);
+    deployment["metadata"]["uid"] = json!("1");
+    let mut old = deployment.clone();
+    old["apiVersion"] = json!("extensions/v1beta1");
+    assert_eq!(rows(vec![deployment, old]), ["Deployment web"]);
+}
+
+#[test]
 fn static_pods_are_rows_of_their_own() {
     let of = |name: &str, node: &str| object("v1", "Pod", name, Some(("v1", "Node", node)));
     assert_eq!(
