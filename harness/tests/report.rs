@@ -382,6 +382,191 @@ fn every_number_of_every_output_is_the_truth() {
     }
 }
 
+/// The status of a Pod with this `spec`, and its cause: images are named for what their indexes have, `amd64-arm64`;
+/// `broken` can't be read.
+fn status(spec: Value, settings: Value) -> (Status, String) {
+    let policy = common::policy(Deadline::default()).unwrap();
+    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "it"}, "spec": spec});
+    let mut look_up_all = |lookups: Vec<Lookup>, done: &mut dyn FnMut(Lookup, _)| {
+        for lookup in lookups {
+            let answer = match lookup.image() {
+                "broken" => Err("not authorized".to_owned()),
+                "wasm" => Ok(index(&["wasi/wasm"])),
+                "windows" => Ok(index(&["windows/amd64", "windows/arm64"])),
+                // An entry without a platform, which nothing answers for.
+                "partly" | "partly-amd64" => {
+                    let of: &[&str] = if lookup.image() == "partly" {
+                        &["linux/amd64", "linux/arm64"]
+                    } else {
+                        &["linux/amd64"]
+                    };
+                    let mut index: Value = serde_json::from_str(&index(of)).unwrap();
+                    let entry = json!({"mediaType": "application/vnd.oci.image.manifest.v1+json", "digest": "sha256:0", "size": 1});
+                    index["manifests"].as_array_mut().unwrap().push(entry);
+                    Ok(index.to_string())
+                }
+                image if image.contains('@') => Err("gone".to_owned()),
+                image => {
+                    let platforms: Vec<String> = image
+                        .split('-')
+                        .map(|name| format!("linux/{name}"))
+                        .collect();
+                    Ok(index(
+                        &platforms.iter().map(String::as_str).collect::<Vec<_>>(),
+                    ))
+                }
+            };
+            done(lookup, answer);
+        }
+    };
+    let fleet = Fleet::of(vec![pod]);
+    let report = report(&policy, &fleet, &settings, "arm64", &mut look_up_all).unwrap();
+    let row = &report.workloads[0];
+    (row.status, row.cause.clone().unwrap_or_default())
+}
+
+#[test]
+fn each_status_rests_on_evidence() {
+    let images = |images: &[&str]| {
+        let containers = images
+            .iter()
+            .map(|image| json!({"name": "it", "image": image}));
+        json!({"containers": containers.collect::<Vec<_>>()})
+    };
+    let with = |mut spec: Value, key: &str, value: Value| {
+        spec[key] = value;
+        spec
+    };
+    let never = |image: &str| json!({"containers": [{"name": "it", "image": image, "imagePullPolicy": "Never"}]});
+    let described =
+        json!({"platformOverrides": [{"image": "broken", "platforms": ["linux/arm64"]}]});
+    let cases = [
+        (images(&["amd64-arm64"]), json!({}), Status::Ready, ""),
+        (
+            images(&["arm64"]),
+            json!({"schedulableArchitectures": ["amd64"]}),
+            Status::Ready,
+            "",
+        ),
+        (images(&["broken"]), described.clone(), Status::Ready, ""),
+        (never("broken"), described, Status::Ready, ""),
+        (images(&["partly"]), json!({}), Status::Ready, ""),
+        (
+            images(&["amd64"]),
+            json!({}),
+            Status::Blocked,
+            "amd64 (linux/amd64)",
+        ),
+        (
+            images(&["broken", "amd64"]),
+            json!({}),
+            Status::Blocked,
+            "amd64 (linux/amd64)",
+        ),
+        // Nothing is in common with the first two, and the third counts all the same.
+        (
+            images(&["amd64", "arm64", "s390x"]),
+            json!({}),
+            Status::Blocked,
+            "amd64 (linux/amd64); s390x (linux/s390x)",
+        ),
+        (
+            images(&["amd64"]),
+            json!({"compatibleArchitectures": {"arm64": ["amd64"]}}),
+            Status::Blocked,
+            "amd64 (linux/amd64)",
+        ),
+        (
+            images(&["arm64", "broken"]),
+            json!({}),
+            Status::Unknown,
+            "broken: not authorized",
+        ),
+        (
+            images(&["broken"]),
+            json!({"onLookupFailure": "fallback", "fallbackArchitecture": "arm64"}),
+            Status::Unknown,
+            "broken: not authorized",
+        ),
+        (
+            images(&["partly-amd64"]),
+            json!({}),
+            Status::Unknown,
+            "partly-amd64: its index can be read in part only",
+        ),
+        (
+            never("arm64"),
+            json!({}),
+            Status::Unknown,
+            "arm64: it is never pulled; platformOverrides can tell its platforms",
+        ),
+        (
+            with(
+                images(&["arm64"]),
+                "nodeSelector",
+                json!({"beta.kubernetes.io/arch": "amd64"}),
+            ),
+            json!({"onUnsupportedSelection": "ignore"}),
+            Status::Pinned,
+            "spec.nodeSelector",
+        ),
+        (
+            with(
+                images(&["arm64"]),
+                "nodeSelector",
+                json!({"karpenter.sh/nodepool": "x86"}),
+            ),
+            json!({}),
+            Status::Pinned,
+            "karpenter.sh/nodepool=x86",
+        ),
+        (
+            with(images(&["arm64"]), "nodeSelector", json!({"disk": "fast"})),
+            json!({}),
+            Status::Ready,
+            "",
+        ),
+        (
+            json!({"containers": []}),
+            json!({}),
+            Status::NotApplicable,
+            "it has no images",
+        ),
+        (
+            images(&["windows"]),
+            json!({}),
+            Status::NotApplicable,
+            "it runs on Windows",
+        ),
+        (
+            with(
+                images(&["amd64"]),
+                "nodeSelector",
+                json!({"kubernetes.io/os": "windows"}),
+            ),
+            json!({}),
+            Status::NotApplicable,
+            "it runs on Windows",
+        ),
+        (
+            with(images(&["wasm"]), "runtimeClassName", json!("spin")),
+            json!({}),
+            Status::NotApplicable,
+            "its runtime class runs something else than container images",
+        ),
+        (
+            images(&["wasm"]),
+            json!({}),
+            Status::Blocked,
+            "wasm (wasi/wasm)",
+        ),
+    ];
+    for (spec, settings, expected, cause) in cases {
+        let found = status(spec.clone(), settings);
+        assert_eq!(found, (expected, cause.to_owned()), "{spec}");
+    }
+}
+
 #[test]
 fn groups_and_namespaces_add_up_to_the_whole() {
     let world = World::new(240);
