@@ -342,6 +342,7 @@ fn every_number_of_every_output_is_the_truth() {
     ] {
         assert!(text.contains(&expected), "{expected}\n{text}");
     }
+    assert!(text.lines().count() <= 40, "more than a screen:\n{text}");
     let markdown = printed(&report, Format::Markdown, &wide());
     let line = format!("| workloads | {ready} | {pinned} | {blocked} | {unknown} | {percent} % |");
     assert!(markdown.contains(&line), "{markdown}");

@@ -10,7 +10,7 @@ use super::{View, bytes, cpus};
 use crate::report::model::{Counts, Report, Row, Status};
 
 /// As many images and groups as one screen has room for.
-const MOST_ROWS: usize = 8;
+const MOST_ROWS: usize = 5;
 /// The widest bar.
 const WIDEST_BAR: u16 = 50;
 /// What stands beside a bar, and the narrowest bar.
@@ -26,11 +26,15 @@ pub(super) fn of(view: &View, report: &Report) -> Result<String> {
         writeln!(text, "{}", lines(&rows(view, &view.rows(report))))?;
         return Ok(text);
     }
-    summary(view, report, &mut text)?;
-    comparison(report, &mut text)?;
-    daemon_sets(view, report, &mut text)?;
-    images(view, report, &mut text)?;
-    groups(view, report, &mut text)?;
+    if report.workloads.is_empty() {
+        writeln!(text, "There is no workload in what was given.")?;
+    } else {
+        summary(view, report, &mut text)?;
+        comparison(report, &mut text)?;
+        daemon_sets(view, report, &mut text)?;
+        images(view, report, &mut text)?;
+        groups(view, report, &mut text)?;
+    }
     if view.all {
         heading("Workloads", &mut text)?;
         writeln!(text, "{}", lines(&rows(view, &view.rows(report))))?;
