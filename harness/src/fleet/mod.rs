@@ -54,7 +54,7 @@ pub struct Workload {
     pub kind: String,
     /// Its name.
     pub name: String,
-    /// Its own labels.
+    /// Its labels: its own, and those of its Pods that it hasn't itself.
     pub labels: BTreeMap<String, String>,
     /// Its Pod templates as objects that the policy takes: the workload itself where the policy takes its kind, else a Pod.
     pub objects: Vec<Value>,
@@ -301,6 +301,9 @@ impl Workload {
         strip(&mut object);
         let mut spec = template["spec"].clone();
         look_through_node(&mut spec);
+        for (key, value) in labels(template) {
+            self.labels.entry(key).or_insert(value);
+        }
         self.add_images(&spec);
         self.count(template, count);
         self.objects.push(object);

@@ -348,6 +348,15 @@ fn other_kinds_are_read_as_the_pods_that_they_make() {
 }
 
 #[test]
+fn labels_are_those_of_a_workload_and_then_those_of_its_pods() {
+    let mut deployment = labelled(object("apps/v1", "Deployment", "web", None), "team", "own");
+    deployment["spec"]["template"]["metadata"]["labels"] = json!({"team": "pods", "tier": "front"});
+    let labels = only(vec![deployment]).labels;
+    assert_eq!(labels["team"], "own");
+    assert_eq!(labels["tier"], "front");
+}
+
+#[test]
 fn a_job_set_has_a_template_for_each_of_its_jobs() {
     let workload = only(vec![object(
         "jobset.x-k8s.io/v1alpha2",

@@ -77,7 +77,7 @@ pub struct Row {
     pub kind: String,
     /// Its name.
     pub name: String,
-    /// Its own labels.
+    /// Its labels, and those of its Pods.
     pub labels: BTreeMap<String, String>,
     /// How it stands to the architecture.
     pub status: Status,
