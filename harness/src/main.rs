@@ -356,6 +356,8 @@ enum ReportStatus {
     Blocked,
     /// An image that matters can't be read.
     Unknown,
+    /// The architecture has nothing to do with it.
+    NotApplicable,
 }
 
 impl From<ReportStatus> for Status {
@@ -365,6 +367,7 @@ impl From<ReportStatus> for Status {
             ReportStatus::Pinned => Self::Pinned,
             ReportStatus::Blocked => Self::Blocked,
             ReportStatus::Unknown => Self::Unknown,
+            ReportStatus::NotApplicable => Self::NotApplicable,
         }
     }
 }
@@ -382,7 +385,7 @@ fn width() -> u16 {
 impl ReportArguments {
     fn execute(self) -> Result<ExitCode> {
         let settings = self.settings.read()?;
-        let old = self.compare.as_deref().map(read_report).transpose()?;
+        let mut old = self.compare.as_deref().map(read_report).transpose()?;
         let manifests = Manifests::read(&self.manifests);
         let fleet = Fleet::of(manifests.documents);
         let policy = Policy::read(&self.policy, Deadline::default())?;
@@ -394,9 +397,12 @@ impl ReportArguments {
         }
         if let Some(namespace) = &self.namespace {
             report.narrow_to(namespace);
+            if let Some(old) = &mut old {
+                old.narrow_to(namespace);
+            }
         }
         if let Some(old) = old {
-            report.comparison = Some(Comparison::of(&old, &report));
+            report.comparison = Some(Comparison::of(&old, &report)?);
         }
         let view = View {
             all: self.all,
@@ -408,14 +414,6 @@ impl ReportArguments {
         view.print(&report, self.output.into(), &mut text)?;
         print(&String::from_utf8_lossy(&text))?;
 
-        let gate = Gate {
-            fail_on: self.fail_on.iter().copied().map(Into::into).collect(),
-            fail_under: self.fail_under,
-        };
-        let found = gate.judge(&report)?;
-        for finding in &found {
-            anstream::eprintln!("{finding}");
-        }
         let is_unanswered =
             !lookups.is_empty() && lookups.iter().all(|(_, answer)| answer.is_err());
         if is_unanswered {
@@ -423,6 +421,14 @@ impl ReportArguments {
         }
         for line in &report.unreadable {
             anstream::eprintln!("error: {line}");
+        }
+        let gate = Gate {
+            fail_on: self.fail_on.iter().copied().map(Into::into).collect(),
+            fail_under: self.fail_under,
+        };
+        let found = gate.judge(&report)?;
+        for finding in &found {
+            anstream::eprintln!("{finding}");
         }
         Ok(if is_unanswered || !report.unreadable.is_empty() {
             FAULT.into()

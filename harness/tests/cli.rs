@@ -292,6 +292,15 @@ fn errors_of_the_tool_are_no_findings() {
     let output = report(&["--fail-under", "50", "--namespace", "nowhere"]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(
+        stderr(&output).contains("there is no workload to judge"),
+        "{output:?}"
+    );
+    let output = report_on("", &["--fail-on", "blocked"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let pod = r#"{"apiVersion": "v1", "kind": "Pod", "spec": {"containers": []}}"#;
+    let output = report_on(pod, &["--fail-under", "1"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(
         stderr(&output).contains("--fail-under has nothing to count"),
         "{output:?}"
     );
@@ -375,6 +384,24 @@ fn what_changed_since_an_earlier_report_is_told() {
     assert!(
         text.contains("regressed: 1 (Deployment shop/checkout)"),
         "{text}"
+    );
+    let arguments = ["--compare", old.to_str().unwrap(), "--namespace", "billing"];
+    let text = stdout(&report(&arguments));
+    assert!(
+        text.contains("gone: none") && text.contains("new: none"),
+        "{text}"
+    );
+    let arguments = [
+        "--compare",
+        old.to_str().unwrap(),
+        "--architecture",
+        "amd64",
+    ];
+    let output = report(&arguments);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(
+        stderr(&output).contains("the earlier report is about arm64"),
+        "{output:?}"
     );
     let output = report(&["--compare", "Makefile"]);
     assert_eq!(stderr(&output).lines().count(), 1, "{output:?}");

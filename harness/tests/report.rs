@@ -441,6 +441,13 @@ fn each_status_rests_on_evidence() {
     let never = |image: &str| json!({"containers": [{"name": "it", "image": image, "imagePullPolicy": "Never"}]});
     let described =
         json!({"platformOverrides": [{"image": "broken", "platforms": ["linux/arm64"]}]});
+    let terms = |requirements: &[Value]| {
+        let terms = requirements
+            .iter()
+            .map(|it| json!({"matchExpressions": [it]}));
+        let terms = terms.collect::<Vec<_>>();
+        json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}})
+    };
     let cases = [
         (images(&["amd64-arm64"]), json!({}), Status::Ready, ""),
         (
@@ -527,6 +534,39 @@ fn each_status_rests_on_evidence() {
             Status::Ready,
             "",
         ),
+        // Of two alternatives one is closed by the architecture, the other by the machine.
+        (
+            with(
+                images(&["arm64"]),
+                "affinity",
+                terms(&[
+                    json!({"key": "kubernetes.io/arch", "operator": "In", "values": ["amd64"]}),
+                    json!({"key": "node.kubernetes.io/instance-type", "operator": "In", "values": ["m5.large"]}),
+                ]),
+            ),
+            json!({}),
+            Status::Pinned,
+            "node.kubernetes.io/instance-type=m5.large",
+        ),
+        (
+            with(
+                images(&["arm64"]),
+                "affinity",
+                terms(&[
+                    json!({"key": "disk", "operator": "Exists"}),
+                    json!({"key": "node.kubernetes.io/instance-type", "operator": "In", "values": ["m5.large"]}),
+                ]),
+            ),
+            json!({}),
+            Status::Ready,
+            "",
+        ),
+        (
+            json!({"containers": "x"}),
+            json!({}),
+            Status::Unknown,
+            "cannot read the request: spec.containers: expected a list, got a string",
+        ),
         (
             json!({"containers": []}),
             json!({}),
@@ -608,6 +648,69 @@ fn only_what_is_asked_for_is_shown() {
     assert!(
         !text.contains("By namespace") && !text.contains(" ready "),
         "{text}"
+    );
+}
+
+/// A Deployment of `image`; `change` is put into its Pod spec.
+fn deployment(name: &str, image: &str, change: (&str, Value)) -> Value {
+    let mut spec = json!({"containers": [{"name": "it", "image": image}]});
+    spec[change.0] = change.1;
+    json!({
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"namespace": "shop", "name": name},
+        "spec": {"template": {"spec": spec}}
+    })
+}
+
+#[test]
+fn images_are_told_by_the_workload_that_fares_worst_and_not_by_those_it_is_nothing_to() {
+    let policy = common::policy(Deadline::default()).unwrap();
+    let never = json!([{"name": "it", "image": "a", "imagePullPolicy": "Never"}]);
+    let fleet = Fleet::of(vec![
+        deployment("never", "a", ("containers", never)),
+        deployment("pulled", "a", ("hostNetwork", json!(false))),
+        deployment("windows", "b", ("os", json!({"name": "windows"}))),
+    ]);
+    let mut look_up_all = |lookups: Vec<Lookup>, done: &mut dyn FnMut(Lookup, _)| {
+        for lookup in lookups {
+            done(lookup, Ok(index(&["linux/amd64"])));
+        }
+    };
+    let report = report(&policy, &fleet, &Value::Null, "arm64", &mut look_up_all).unwrap();
+    let [image] = report.images.as_slice() else {
+        panic!("{:?}", report.images);
+    };
+    assert_eq!(
+        (image.name.as_str(), image.supports, image.workloads),
+        ("a", Some(false), 2)
+    );
+    assert_eq!(report.totals.workloads.not_applicable, 1);
+}
+
+#[test]
+fn a_template_for_windows_hides_no_other() {
+    let policy = common::policy(Deadline::default()).unwrap();
+    let job = |image: &str, os: &str| {
+        let spec = json!({"os": {"name": os}, "containers": [{"name": "it", "image": image}]});
+        json!({"template": {"spec": {"template": {"spec": spec}}}})
+    };
+    let jobs = json!({
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": "train"},
+        "spec": {"replicatedJobs": [job("w", "windows"), job("l", "linux")]}
+    });
+    let mut look_up_all = |lookups: Vec<Lookup>, done: &mut dyn FnMut(Lookup, _)| {
+        for lookup in lookups {
+            done(lookup, Ok(index(&["linux/amd64"])));
+        }
+    };
+    let fleet = Fleet::of(vec![jobs]);
+    let report = report(&policy, &fleet, &Value::Null, "arm64", &mut look_up_all).unwrap();
+    assert_eq!(
+        report.workloads[0].cause.as_deref(),
+        Some("l (linux/amd64)")
     );
 }
 

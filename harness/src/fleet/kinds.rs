@@ -180,7 +180,7 @@ impl Kind {
         let mut add = |path: String, element: &Value| {
             let spec = object.pointer(&format!("{path}/spec"));
             if spec.is_some_and(Value::is_object) {
-                let count = self.count.of(object, element);
+                let count = self.count.of(object, element, &path);
                 templates.push(Template { path, count });
             }
         };
@@ -206,27 +206,40 @@ fn is_true(object: &Value, path: &str) -> bool {
 }
 
 impl Count {
-    /// How many Pods `object` makes of its template, or of the one in `element`.
-    fn of(self, object: &Value, element: &Value) -> u64 {
+    /// How many Pods `object` makes of its template at `path`, or of the one in `element`; no more than the API counts.
+    fn of(self, object: &Value, element: &Value, path: &str) -> u64 {
+        let most = u64::from(i32::MAX.unsigned_abs());
+        self.uncapped(object, element, path).min(most)
+    }
+
+    fn uncapped(self, object: &Value, element: &Value, path: &str) -> u64 {
         let is_suspended = is_true(object, "/spec/suspend");
         match self {
             Self::One => 1,
             Self::Replicas => number(object, "/spec/replicas").unwrap_or(1),
+            Self::Nodes if has_ended(object) => 0,
             Self::Nodes => number(object, "/status/desiredNumberScheduled")
                 .or_else(|| number(object, "/status/desired"))
                 .unwrap_or(1),
             Self::Job if is_suspended || has_ended(object) => 0,
-            Self::Job => number(object, "/spec/parallelism").unwrap_or(1),
+            Self::Job => at_once(object.pointer("/spec")),
             Self::CronJob if is_suspended || is_true(object, "/spec/paused") => 0,
-            Self::CronJob => number(object, "/spec/jobTemplate/spec/parallelism").unwrap_or(1),
+            // The Job's own spec is around its template.
+            Self::CronJob => at_once(object.pointer(path.trim_end_matches("/template"))),
             Self::JobSet if is_suspended || has_ended(object) => 0,
             Self::JobSet => {
                 let jobs = number(element, "/replicas").unwrap_or(1);
-                let parallelism = number(element, "/template/spec/parallelism").unwrap_or(1);
-                jobs.saturating_mul(parallelism)
+                jobs.saturating_mul(at_once(element.pointer("/template/spec")))
             }
         }
     }
+}
+
+/// How many Pods of a Job with this spec run at once.
+fn at_once(spec: Option<&Value>) -> u64 {
+    let number = |key: &str| spec?.get(key)?.as_u64();
+    let parallelism = number("parallelism").unwrap_or(1);
+    number("completions").map_or(parallelism, |completions| parallelism.min(completions))
 }
 
 /// Whether a Pod, a Job or a JobSet has ended.

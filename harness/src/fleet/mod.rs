@@ -4,13 +4,18 @@ mod kinds;
 mod owners;
 mod requests;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::{Value, json};
 
 use kinds::{Template, group_of, has_ended, kinds_of, seems_to_hold_pods};
 use owners::{Controller, Owners};
 pub use requests::Requests;
+
+const OS_LABELS: [&str; 2] = ["kubernetes.io/os", "beta.kubernetes.io/os"];
+/// Where the terms of a required node affinity are in a Pod's spec.
+pub(crate) const TERMS: &str =
+    "/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms";
 
 /// The workloads among Kubernetes objects, and what else was there.
 #[derive(Debug, Default)]
@@ -43,6 +48,8 @@ pub enum Skipped {
 pub struct Node {
     /// Its labels.
     pub labels: BTreeMap<String, String>,
+    /// Its architecture: by its label, else as its kubelet tells it.
+    pub architecture: String,
 }
 
 /// Something that makes Pods, or a Pod that nothing made.
@@ -77,6 +84,10 @@ pub struct ImageUse {
     pub is_never_pulled: bool,
     /// Whether it is only mounted, as a volume.
     pub is_mounted: bool,
+    /// Whether only Pods with a runtime class use it.
+    pub has_runtime_class: bool,
+    /// Whether only Pods for Windows use it.
+    pub is_for_windows: bool,
 }
 
 /// An object that makes Pods, or a Pod.
@@ -129,7 +140,10 @@ impl Fleet {
                 // Its Pods are those of what refers to it.
                 Some(workload) if workload.replicas == 0 && referenced.contains(&root) => {}
                 Some(workload) => fleet.workloads.push(workload),
-                None => fleet.skip(Skipped::WithoutSpec(candidate.full_kind())),
+                None => match Workload::of_missing(&candidate.controller(), &made) {
+                    Some(workload) => fleet.workloads.push(workload),
+                    None => fleet.skip(Skipped::WithoutSpec(candidate.full_kind())),
+                },
             }
         }
         for (controller, made) in orphans {
@@ -153,8 +167,15 @@ impl Fleet {
         }
         let group = group_of(api_version);
         if group.is_empty() && kind == "Node" {
+            let labels = labels(&object);
+            let label = |key: &str| labels.get(key).map(String::as_str);
+            let architecture = label("kubernetes.io/arch")
+                .or_else(|| label("beta.kubernetes.io/arch"))
+                .unwrap_or_else(|| text(&object, "/status/nodeInfo/architecture"))
+                .to_owned();
             self.nodes.push(Node {
-                labels: labels(&object),
+                labels,
+                architecture,
             });
             return;
         }
@@ -191,6 +212,16 @@ impl Candidate {
     /// A Pod template: something with `metadata` and `spec`.
     fn template(&self, template: &Template) -> &Value {
         self.object.pointer(&template.path).unwrap_or(&Value::Null)
+    }
+
+    /// What it is to what it made.
+    fn controller(&self) -> Controller {
+        Controller {
+            namespace: namespace(&self.object),
+            group: self.group.clone(),
+            kind: text(&self.object, "/kind").to_owned(),
+            name: name(&self.object["metadata"]),
+        }
     }
 
     fn full_kind(&self) -> String {
@@ -282,14 +313,21 @@ impl Workload {
             replicas: 0,
             requests: Requests::default(),
         };
-        for template in &first.templates {
-            let object = as_pod(first.template(template), &workload.namespace);
-            workload.add_template(object, first.template(template), template.count);
-        }
-        if !made.iter().any(|made| is_pod(made)) {
-            for other in made.iter().filter(|made| !std::ptr::eq(**made, first)) {
-                for template in &other.templates {
-                    workload.count(other.template(template), template.count);
+        // Its Pods may differ in what they ask of nodes, and each such template counts; its replicas are those of all.
+        let mut seen = BTreeSet::new();
+        let others = made.iter().filter(|made| !std::ptr::eq(**made, first));
+        for candidate in std::iter::once(&first).chain(others) {
+            for template in &candidate.templates {
+                let value = candidate.template(template);
+                if template.count == 0 && !std::ptr::eq(*candidate, first) {
+                    continue;
+                }
+                if seen.insert(of_nodes(&value["spec"])) {
+                    let object = as_pod(value, &workload.namespace);
+                    workload.add_template(object, value, template.count);
+                } else {
+                    workload.add_images(&value["spec"]);
+                    workload.count(value, template.count);
                 }
             }
         }
@@ -335,40 +373,72 @@ impl Workload {
         let list = |key: &str| spec[key].as_array().into_iter().flatten();
         let containers = ["initContainers", "containers", "ephemeralContainers"];
         for container in containers.into_iter().flat_map(list) {
-            self.add_image(&container["image"], &container["imagePullPolicy"], false);
+            let pull_policy = &container["imagePullPolicy"];
+            self.add_image(spec, &container["image"], pull_policy, false);
         }
         for volume in list("volumes") {
             let source = &volume["image"];
-            self.add_image(&source["reference"], &source["pullPolicy"], true);
+            self.add_image(spec, &source["reference"], &source["pullPolicy"], true);
         }
     }
 
-    fn add_image(&mut self, image: &Value, pull_policy: &Value, is_mounted: bool) {
+    fn add_image(&mut self, spec: &Value, image: &Value, pull_policy: &Value, is_mounted: bool) {
         let Some(image) = image.as_str().filter(|image| !image.is_empty()) else {
             return;
         };
-        let is_never_pulled = pull_policy == "Never";
+        let runtime_class = spec["runtimeClassName"].as_str();
+        let used = ImageUse {
+            image: image.to_owned(),
+            is_never_pulled: pull_policy == "Never",
+            is_mounted,
+            has_runtime_class: runtime_class.is_some_and(|name| !name.is_empty()),
+            is_for_windows: is_for_windows(spec),
+        };
         match self.images.iter_mut().find(|known| known.image == image) {
             Some(known) => {
-                known.is_never_pulled &= is_never_pulled;
-                known.is_mounted &= is_mounted;
+                known.is_never_pulled &= used.is_never_pulled;
+                known.is_mounted &= used.is_mounted;
+                known.has_runtime_class &= used.has_runtime_class;
+                known.is_for_windows &= used.is_for_windows;
             }
-            None => self.images.push(ImageUse {
-                image: image.to_owned(),
-                is_never_pulled,
-                is_mounted,
-            }),
+            None => self.images.push(used),
         }
     }
 
-    /// Whether it runs on every node: a DaemonSet.
-    pub fn runs_everywhere(&self) -> bool {
-        self.kind == "DaemonSet"
+    /// Whether all of its Pods are for Windows.
+    pub fn is_for_windows(&self) -> bool {
+        self.specs.iter().all(is_for_windows)
     }
 }
 
 fn is_pod(candidate: &Candidate) -> bool {
     candidate.group.is_empty() && candidate.object["kind"] == "Pod"
+}
+
+/// What of a Pod's spec says which nodes it is for.
+fn of_nodes(spec: &Value) -> String {
+    let mut spec = spec.clone();
+    look_through_node(&mut spec);
+    let parts = ["nodeSelector", "affinity", "os", "runtimeClassName"].map(|key| spec[key].take());
+    json!(parts).to_string()
+}
+
+/// Whether a Pod with this `spec` is for Windows.
+fn is_for_windows(spec: &Value) -> bool {
+    let is_os = |key: &Value| OS_LABELS.iter().any(|label| key == label);
+    let is_selected = OS_LABELS
+        .iter()
+        .any(|label| spec["nodeSelector"][*label] == "windows");
+    let is_required = |term: &Value| {
+        let mut requirements = term["matchExpressions"].as_array().into_iter().flatten();
+        requirements.any(|it| {
+            is_os(&it["key"]) && it["operator"] == "In" && it["values"] == json!(["windows"])
+        })
+    };
+    let terms = spec.pointer(TERMS).and_then(Value::as_array);
+    spec["os"]["name"] == "windows"
+        || is_selected
+        || terms.is_some_and(|terms| !terms.is_empty() && terms.iter().all(is_required))
 }
 
 /// A Pod of a template.
@@ -407,11 +477,10 @@ fn look_through_node(spec: &mut Value) {
         return;
     };
     members.remove("nodeName");
-    let path =
-        "/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms";
-    let terms = spec.pointer_mut(path).and_then(Value::as_array_mut);
+    let terms = spec.pointer_mut(TERMS).and_then(Value::as_array_mut);
     for term in terms.into_iter().flatten() {
-        let Some(fields) = term["matchFields"].as_array_mut() else {
+        let fields = term.get_mut("matchFields");
+        let Some(fields) = fields.and_then(Value::as_array_mut) else {
             continue;
         };
         fields.retain(|field| field["key"] != "metadata.name");

@@ -153,8 +153,18 @@ impl Owners {
     /// The controller of `controller`, which made `object`: told by the hash or the number at the end of its name. With it
     /// comes whether that is certain.
     fn above(&self, controller: &Controller, object: &Value) -> Option<(Controller, bool)> {
-        let (before, end) = controller.name.rsplit_once('-')?;
         let label = |key: &str| object.pointer("/metadata/labels")?.get(key)?.as_str();
+        if controller.group == "serving.knative.dev"
+            && let Some(service) = label("serving.knative.dev/service")
+        {
+            let above = Controller {
+                kind: "Service".to_owned(),
+                name: service.to_owned(),
+                ..controller.clone()
+            };
+            return Some((above, true));
+        }
+        let (before, end) = controller.name.rsplit_once('-')?;
         let (group, kind, is_certain) = match controller.kind.as_str() {
             "ReplicaSet" if label("rollouts-pod-template-hash") == Some(end) => {
                 ("argoproj.io", "Rollout", true)

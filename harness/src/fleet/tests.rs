@@ -260,6 +260,55 @@ fn an_object_that_was_given_twice_counts_once() {
 }
 
 #[test]
+fn pods_that_want_other_nodes_than_their_siblings_are_templates_of_their_own() {
+    let of = |name: &str, image: &str, architecture: Option<&str>| {
+        let mut pod = object(
+            "v1",
+            "Pod",
+            name,
+            Some(("argoproj.io/v1alpha1", "Workflow", "w")),
+        );
+        pod["spec"]["containers"][0]["image"] = json!(image);
+        if let Some(architecture) = architecture {
+            pod["spec"]["nodeSelector"] = json!({"kubernetes.io/arch": architecture});
+        }
+        pod
+    };
+    let workload = only(vec![
+        of("w-1", "a", None),
+        of("w-2", "b", Some("amd64")),
+        of("w-3", "c", None),
+    ]);
+    assert_eq!((workload.specs.len(), workload.replicas), (2, 3));
+    assert_eq!(workload.images.len(), 3);
+}
+
+#[test]
+fn a_service_of_knative_is_found_by_the_label_of_what_it_made() {
+    let mut service = object("serving.knative.dev/v1", "Service", "hello", None);
+    service["metadata"]["uid"] = json!("s");
+    let revision = Some(("serving.knative.dev/v1", "Revision", "hello-00001"));
+    let deployment = object("apps/v1", "Deployment", "hello-00001-deployment", revision);
+    let deployment = labelled(deployment, "serving.knative.dev/service", "hello");
+    assert_eq!(rows(vec![service, deployment]), ["Service hello"]);
+}
+
+#[test]
+fn odd_types_and_huge_numbers_are_borne() {
+    let mut pod = object("v1", "Pod", "a", None);
+    pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"] =
+        json!({"nodeSelectorTerms": ["x", null, {"matchFields": "y"}]});
+    pod["spec"]["initContainers"] = json!("x");
+    let mut deployment = object("apps/v1", "Deployment", "d", None);
+    deployment["spec"]["replicas"] = json!(u64::MAX);
+    deployment["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] =
+        json!("9000000000000000");
+    let fleet = Fleet::of(vec![pod, deployment]);
+    assert_eq!(fleet.workloads.len(), 2);
+    assert_eq!(fleet.workloads[1].replicas, 2_147_483_647);
+}
+
+#[test]
 fn static_pods_are_rows_of_their_own() {
     let of = |name: &str, node: &str| object("v1", "Pod", name, Some(("v1", "Node", node)));
     assert_eq!(
@@ -321,6 +370,13 @@ fn what_does_not_run_requests_nothing() {
         requesting(cron_job(), "/spec/suspend", json!(false)),
         (1, 1_000)
     );
+    let job = || object("batch/v1", "Job", "j", None);
+    assert_eq!(
+        requesting(job(), "/spec/parallelism", json!(10)),
+        (10, 10_000)
+    );
+    let few = json!({"completions": 3, "parallelism": 10, "template": job()["spec"]["template"]});
+    assert_eq!(requesting(job(), "/spec", few).0, 3);
     let ended = json!([{"type": "Complete", "status": "True"}]);
     let job = object("batch/v1", "Job", "j", None);
     assert_eq!(requesting(job, "/status/conditions", ended), (0, 0));
@@ -377,6 +433,16 @@ fn a_rollout_takes_the_template_that_it_refers_to() {
     deployment["spec"]["replicas"] = json!(0);
     let workload = only(vec![rollout.clone(), deployment]);
     assert_eq!((workload.kind.as_str(), workload.replicas), ("Rollout", 4));
+    let mut pod = object(
+        "v1",
+        "Pod",
+        "p",
+        Some(("argoproj.io/v1alpha1", "Rollout", "web")),
+    );
+    pod["spec"]["containers"][0]["image"] = json!("of-the-pod");
+    let workload = only(vec![rollout.clone(), pod]);
+    assert_eq!((workload.kind.as_str(), workload.replicas), ("Rollout", 1));
+    assert_eq!(workload.images[0].image, "of-the-pod");
     let fleet = Fleet::of(vec![rollout]);
     assert_eq!(
         fleet.skipped,
@@ -425,6 +491,8 @@ fn an_image_is_never_pulled_only_if_no_container_pulls_it() {
         image: image.to_owned(),
         is_never_pulled,
         is_mounted,
+        has_runtime_class: false,
+        is_for_windows: false,
     };
     assert_eq!(
         only(vec![pod]).images,

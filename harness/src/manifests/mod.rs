@@ -6,6 +6,7 @@
 mod pruned;
 
 use std::{
+    collections::HashSet,
     fs::{self, File},
     io::{self, BufReader, IsTerminal, Read, Seek},
     path::{Path, PathBuf},
@@ -24,8 +25,9 @@ const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
 pub struct Manifests {
     /// The documents, in the order of the paths; empty ones are left out, and so is what has no say in where Pods land.
     pub documents: Vec<Value>,
-    /// A line for each file or folder that couldn't be read.
+    /// A line for each file, folder or document that couldn't be read.
     pub unreadable: Vec<String>,
+    seen: HashSet<PathBuf>,
 }
 
 impl Manifests {
@@ -39,10 +41,16 @@ impl Manifests {
     }
 
     fn add(&mut self, path: &Path) {
+        // What was given twice counts once.
+        if let Ok(whole) = path.canonicalize()
+            && !self.seen.insert(whole)
+        {
+            return;
+        }
         let read = if path.is_dir() {
             files_in(path).map(|files| files.iter().for_each(|file| self.add(file)))
         } else {
-            read_documents(path).map(|documents| self.documents.extend(documents))
+            self.add_documents(path)
         };
         if let Err(error) = read {
             self.unreadable
@@ -51,48 +59,79 @@ impl Manifests {
     }
 }
 
+impl Manifests {
+    /// Reads the documents in the file `path`, `-` for standard input, without what has no say.
+    ///
+    /// JSON is read without its text in memory, which for a large cluster is most of it.
+    fn add_documents(&mut self, path: &Path) -> Result<()> {
+        let unreadable = || format!("cannot read {}", path.display());
+        let mut file = if path == Path::new("-") {
+            let mut file = tempfile::tempfile().context("cannot make a temporary file")?;
+            io::copy(&mut stdin(), &mut file).context("cannot read standard input")?;
+            file
+        } else {
+            File::open(path).with_context(unreadable)?
+        };
+        file.rewind().with_context(unreadable)?;
+        let json: Result<Vec<Pruned>, _> =
+            serde_json::Deserializer::from_reader(BufReader::new(&file))
+                .into_iter()
+                .collect();
+        if let Ok(documents) = json {
+            self.extend(documents);
+            return Ok(());
+        }
+        let mut text = String::new();
+        file.rewind().with_context(unreadable)?;
+        file.read_to_string(&mut text).with_context(unreadable)?;
+        let no_manifest = || format!("{} is no manifest", path.display());
+        if let Ok(documents) = json_values(&text) {
+            self.extend(documents);
+            return Ok(());
+        }
+        let documents = yaml_documents(&text);
+        let count = documents.len();
+        for (index, document) in documents.into_iter().enumerate() {
+            match document {
+                Ok(document) => self.extend([Pruned::deserialize(document)?]),
+                Err(error) if count == 1 => return Err(error).with_context(no_manifest),
+                Err(error) => self.unreadable.push(format!(
+                    "document {} of {}: {error:#}",
+                    index + 1,
+                    path.display()
+                )),
+            }
+        }
+        Ok(())
+    }
+
+    fn extend(&mut self, documents: impl IntoIterator<Item = Pruned>) {
+        let documents = documents.into_iter().map(|Pruned(document)| document);
+        let filled = documents.filter(|document| !document.is_null());
+        self.documents.extend(filled);
+    }
+}
+
 /// The manifests and folders in a folder, by their names.
 fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let unreadable = || format!("cannot read {}", folder.display());
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).with_context(unreadable)? {
-        let path = entry.with_context(unreadable)?.path();
+        let entry = entry.with_context(unreadable)?;
+        // Folders are never entered by a link, which may lead back, and hidden ones hold no manifests.
+        let is_folder = entry.file_type().is_ok_and(|of| of.is_dir());
+        if entry.file_name().to_string_lossy().starts_with('.') {
+            continue;
+        }
+        let path = entry.path();
         let ending = path.extension().and_then(|ending| ending.to_str());
-        if path.is_dir() || ending.is_some_and(|ending| ENDINGS.contains(&ending)) {
+        let is_manifest = ending.is_some_and(|ending| ENDINGS.contains(&ending));
+        if is_folder || (is_manifest && path.is_file()) {
             files.push(path);
         }
     }
     files.sort();
     Ok(files)
-}
-
-/// Reads the documents in the file `path`, `-` for standard input, without what has no say.
-///
-/// JSON is read without its text in memory, which for a large cluster is most of it.
-fn read_documents(path: &Path) -> Result<Vec<Value>> {
-    let unreadable = || format!("cannot read {}", path.display());
-    let mut file = if path == Path::new("-") {
-        let mut file = tempfile::tempfile().context("cannot make a temporary file")?;
-        io::copy(&mut stdin(), &mut file).context("cannot read standard input")?;
-        file
-    } else {
-        File::open(path).with_context(unreadable)?
-    };
-    file.rewind().with_context(unreadable)?;
-    let json: Result<Vec<Pruned>, _> = serde_json::Deserializer::from_reader(BufReader::new(&file))
-        .into_iter()
-        .collect();
-    let documents = match json {
-        Ok(documents) => documents,
-        Err(_) => {
-            let mut text = String::new();
-            file.rewind().with_context(unreadable)?;
-            file.read_to_string(&mut text).with_context(unreadable)?;
-            parsed(&text).with_context(|| format!("{} is no manifest", path.display()))?
-        }
-    };
-    let documents = documents.into_iter().map(|Pruned(document)| document);
-    Ok(documents.filter(|document| !document.is_null()).collect())
 }
 
 /// Standard input, after a hint where a person is to type it.
@@ -124,33 +163,63 @@ pub fn read_text(path: &Path) -> Result<String> {
 /// # Errors
 /// Where it is neither JSON nor YAML.
 pub fn documents(text: &str) -> Result<Vec<Value>> {
-    let mut documents: Vec<Value> = parsed(text)?;
-    documents.retain(|document| !document.is_null());
+    let mut documents = match json_values(text) {
+        Ok(values) => values,
+        Err(_) => yaml_documents(text).into_iter().collect::<Result<_>>()?,
+    };
+    documents.retain(|document: &Value| !document.is_null());
     Ok(documents)
 }
 
-fn parsed<T: DeserializeOwned>(text: &str) -> Result<Vec<T>> {
+/// The values of JSON. It is read as such, as YAML has no exact numbers.
+fn json_values<T: DeserializeOwned>(text: &str) -> serde_json::Result<Vec<T>> {
     let text = text.trim_start_matches('\u{feff}');
-    // JSON is read as such: YAML has no exact numbers.
-    let values: Result<Vec<T>, _> = serde_json::Deserializer::from_str(text)
+    serde_json::Deserializer::from_str(text)
         .into_iter()
-        .collect();
-    match values {
-        Ok(values) => Ok(values),
-        Err(_) => of_yaml(text),
-    }
+        .collect()
 }
 
-fn of_yaml<T: DeserializeOwned>(text: &str) -> Result<Vec<T>> {
-    let mut documents = Vec::new();
-    for document in yaml_serde::Deserializer::from_str(text) {
-        let value = yaml_serde::Value::deserialize(document).and_then(|mut value| {
-            value.apply_merge()?;
-            yaml_serde::from_value(value)
-        });
-        documents.push(value.context("it is neither JSON nor YAML")?);
+/// The documents of a stream of YAML, each read or not. As for kubectl, a line that begins with `---` ends one, so that
+/// one that can't be read leaves the others.
+fn yaml_documents(text: &str) -> Vec<Result<Value>> {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut chunks = vec![String::new()];
+    for line in text.split_inclusive('\n') {
+        match (line.strip_prefix("---"), chunks.last_mut()) {
+            (Some(rest), _) => chunks.push(rest.to_owned()),
+            (None, Some(chunk)) => chunk.push_str(line),
+            (None, None) => {}
+        }
     }
-    Ok(documents)
+    chunks.retain(|chunk| !chunk.trim().is_empty());
+    let read = |chunk: String| {
+        let mut value: yaml_serde::Value =
+            yaml_serde::from_str(&chunk).context("it is neither JSON nor YAML")?;
+        value.apply_merge()?;
+        Ok(as_json(value))
+    };
+    chunks.into_iter().map(read).collect()
+}
+
+/// A value of YAML as JSON: keys are texts, as kubectl makes them.
+fn as_json(value: yaml_serde::Value) -> Value {
+    match value {
+        yaml_serde::Value::Mapping(members) => {
+            let members = members.into_iter().map(|(key, value)| {
+                let key = match as_json(key) {
+                    Value::String(key) => key,
+                    other => other.to_string(),
+                };
+                (key, as_json(value))
+            });
+            Value::Object(members.collect())
+        }
+        yaml_serde::Value::Sequence(elements) => {
+            Value::Array(elements.into_iter().map(as_json).collect())
+        }
+        yaml_serde::Value::Tagged(tagged) => as_json(tagged.value),
+        scalar => serde_json::to_value(scalar).unwrap_or_default(),
+    }
 }
 
 #[cfg(test)]
@@ -220,5 +289,34 @@ mod tests {
             panic!("{:?}", manifests.unreadable);
         };
         assert!(bad.contains("bad.yml is no manifest"), "{bad}");
+    }
+
+    #[test]
+    fn keys_of_yaml_that_are_no_texts_become_such() {
+        let documents = documents("data: {8080: a, true: b}").unwrap();
+        assert_eq!(documents, [json!({"data": {"8080": "a", "true": "b"}})]);
+    }
+
+    #[test]
+    fn a_bad_document_of_a_stream_leaves_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("all.yaml");
+        fs::write(&file, "a: 1\n---\nb: {c: 1, c: 2}\n---\nd: 3\n").unwrap();
+        let manifests = Manifests::read(&[file]);
+        assert_eq!(manifests.documents, [json!({"a": 1}), json!({"d": 3})]);
+        let [bad] = manifests.unreadable.as_slice() else {
+            panic!("{:?}", manifests.unreadable);
+        };
+        assert!(bad.starts_with("document 2 of "), "{bad}");
+    }
+
+    #[test]
+    fn what_is_given_twice_or_by_a_link_counts_once() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.yaml"), "a: 1").unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(".", folder.path().join("loop")).unwrap();
+        let twice = [folder.path().to_owned(), folder.path().join("a.yaml")];
+        assert_eq!(Manifests::read(&twice).documents, [json!({"a": 1})]);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::model::{Report, Row, Status};
@@ -24,7 +25,15 @@ pub struct Comparison {
 
 impl Comparison {
     /// What changed from `old` to `new`.
-    pub fn of(old: &Report, new: &Report) -> Self {
+    ///
+    /// # Errors
+    /// Where they are about different architectures.
+    pub fn of(old: &Report, new: &Report) -> Result<Self> {
+        let (before, now) = (&old.architecture, &new.architecture);
+        ensure!(
+            before == now,
+            "the earlier report is about {before}, and this one about {now}"
+        );
         let by_key = |report: &'_ Report| -> BTreeMap<String, Status> {
             let rows = report.workloads.iter();
             rows.map(|row| (name(row), row.status)).collect()
@@ -49,7 +58,7 @@ impl Comparison {
                 comparison.gone.push(name);
             }
         }
-        comparison
+        Ok(comparison)
     }
 
     /// The lists, each with what it is.

@@ -19,6 +19,10 @@ impl Gate {
     /// # Errors
     /// Where there is nothing to have a percentage of.
     pub fn judge(&self, report: &Report) -> Result<Vec<String>> {
+        let asks = !self.fail_on.is_empty() || self.fail_under.is_some();
+        if asks && report.workloads.is_empty() {
+            bail!("there is no workload to judge");
+        }
         let mut findings = Vec::new();
         for status in &self.fail_on {
             let count = report

@@ -16,6 +16,7 @@ use anyhow::Result;
 use serde_json::Value;
 
 use crate::{
+    admission::AdmissionResponse,
     engine::Policy,
     fleet::{Fleet, ImageUse, Workload},
 };
@@ -41,7 +42,7 @@ pub fn report<'o>(
     let architecture = oracle.name_of(architecture)?;
     let mut uses = BTreeSet::new();
     for workload in &fleet.workloads {
-        uses.extend(uses_of(workload));
+        uses.extend(workload.images.iter().cloned());
     }
     let supports = oracle.supports(&uses)?;
     let objects: Vec<&Value> = fleet
@@ -70,15 +71,24 @@ pub fn report<'o>(
         } else {
             None
         };
-        let (status, cause) = found.status(pin);
+        let responses: Vec<AdmissionResponse> =
+            placements.by_ref().take(workload.objects.len()).collect();
+        let mut unreadable = responses.iter().filter(|response| {
+            let cause = response.annotation("cause");
+            cause == Some("UnreadableRequest")
+        });
+        let (status, cause) = match unreadable.next() {
+            Some(response) => (Status::Unknown, Some(response.message().to_owned())),
+            None => found.status(pin),
+        };
         let mut row = Row::new(workload, status, cause);
-        let responses = placements.by_ref().take(workload.objects.len());
-        row.tell_placements(responses);
+        row.tell_placements(responses.into_iter());
         row.blocking = found.lacking.iter().map(|image| (*image).clone()).collect();
-        for image in &found.all {
+        for image in found.all.iter().filter(|_| status != Status::NotApplicable) {
             let entry = images
                 .entry(image.name.clone())
                 .or_insert_with(|| image.clone());
+            entry.merge(image);
             entry.count(&row);
         }
         report.totals.count(&row);
@@ -92,22 +102,6 @@ pub fn report<'o>(
         .collect();
     report.sort();
     Ok(report)
-}
-
-/// The images of a workload, each with whether its Pods have a runtime class.
-fn uses_of(workload: &Workload) -> impl Iterator<Item = (ImageUse, bool)> {
-    let has_runtime_class = has_runtime_class(workload);
-    let images = workload.images.iter();
-    images.map(move |image| (image.clone(), has_runtime_class))
-}
-
-fn has_runtime_class(workload: &Workload) -> bool {
-    let mut specs = workload.specs.iter();
-    specs.any(|spec| {
-        spec["runtimeClassName"]
-            .as_str()
-            .is_some_and(|name| !name.is_empty())
-    })
 }
 
 /// What the images of a workload say about an architecture.
@@ -124,11 +118,7 @@ struct Findings {
 }
 
 impl Findings {
-    fn of(
-        workload: &Workload,
-        supports: &BTreeMap<(ImageUse, bool), Support>,
-        architecture: &str,
-    ) -> Self {
+    fn of(workload: &Workload, supports: &BTreeMap<ImageUse, Support>, architecture: &str) -> Self {
         let mut findings = Self {
             all: Vec::new(),
             lacking: Vec::new(),
@@ -138,11 +128,15 @@ impl Findings {
         };
         let mut systems = BTreeSet::new();
         let mut is_anything_known = false;
-        for used in uses_of(workload) {
-            let Some(support) = supports.get(&used) else {
+        let is_for_windows = workload.is_for_windows();
+        for used in &workload.images {
+            let Some(support) = supports.get(used) else {
                 continue;
             };
-            let mut image = Image::new(&used.0.image);
+            if used.is_for_windows && !is_for_windows {
+                continue;
+            }
+            let mut image = Image::new(&used.image);
             match support {
                 Support::Anywhere => image.supports = Some(true),
                 Support::Unknown(reason) => {
@@ -180,11 +174,11 @@ impl Findings {
         }
         findings.not_applicable = if findings.all.is_empty() {
             Some("it has no images".to_owned())
-        } else if pins::is_for_windows(workload)
+        } else if is_for_windows
             || (!systems.is_empty() && systems.iter().all(|os| os == "windows"))
         {
             Some("it runs on Windows".to_owned())
-        } else if has_runtime_class(workload) && !is_anything_known {
+        } else if workload.images.iter().any(|used| used.has_runtime_class) && !is_anything_known {
             Some("its runtime class runs something else than container images".to_owned())
         } else {
             None

@@ -265,6 +265,20 @@ impl Image {
         }
     }
 
+    /// Takes what `other`, the same image in another workload, says worse of it.
+    pub(super) fn merge(&mut self, other: &Self) {
+        let rank = |image: &Self| match image.supports {
+            Some(false) => 0,
+            None => 1,
+            Some(true) => 2,
+        };
+        if rank(other) < rank(self) {
+            self.platforms.clone_from(&other.platforms);
+            self.supports = other.supports;
+            self.failure.clone_from(&other.failure);
+        }
+    }
+
     /// Counts a workload that uses it.
     pub(super) fn count(&mut self, row: &Row) {
         self.namespaces.insert(row.namespace.clone());

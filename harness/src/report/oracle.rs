@@ -155,7 +155,7 @@ impl<'o> Oracle<'o> {
             .with_context(|| format!("{architecture:?} is no architecture"))?;
         let on_any = json!([{"image": "*", "platforms": [format!("linux/{architecture}")]}]);
         let settings = self.permissive(&[("platformOverrides", on_any)]);
-        let response = self.ask(deployment_of(&use_of("any"), false), &settings)?;
+        let response = self.ask(deployment_of(&use_of("any")), &settings)?;
         let name = response.annotation("architectures");
         Ok(name.unwrap_or(architecture).to_owned())
     }
@@ -183,14 +183,14 @@ impl<'o> Oracle<'o> {
         settings
     }
 
-    /// What the policy knows of each of `images`, in a Pod with a runtime class or without.
+    /// What the policy knows of each of `images`.
     ///
     /// # Errors
     /// Where the policy can't be asked.
     pub(super) fn supports(
         &mut self,
-        images: &BTreeSet<(ImageUse, bool)>,
-    ) -> Result<BTreeMap<(ImageUse, bool), Support>> {
+        images: &BTreeSet<ImageUse>,
+    ) -> Result<BTreeMap<ImageUse, Support>> {
         let settings = self.permissive(&[("matchNodeLabels", json!([LABEL]))]);
         // An image that is never pulled is what is on the node: only the settings tell of it.
         let without_lookups = {
@@ -200,16 +200,16 @@ impl<'o> Oracle<'o> {
         };
         self.settle(|oracle| {
             let mut supports = BTreeMap::new();
-            for (image, has_runtime_class) in images {
+            for image in images {
                 let settings = if image.is_never_pulled {
                     &without_lookups
                 } else {
                     &settings
                 };
-                let object = deployment_of(image, *has_runtime_class);
+                let object = deployment_of(image);
                 let response = oracle.ask(object.clone(), settings)?;
                 let support = support_in(&response, &object, image)?;
-                supports.insert((image.clone(), *has_runtime_class), support);
+                supports.insert(image.clone(), support);
             }
             Ok(supports)
         })
@@ -249,17 +249,19 @@ fn use_of(image: &str) -> ImageUse {
         image: image.to_owned(),
         is_never_pulled: false,
         is_mounted: false,
+        has_runtime_class: false,
+        is_for_windows: false,
     }
 }
 
 /// A Deployment of `image` alone.
-fn deployment_of(image: &ImageUse, has_runtime_class: bool) -> Value {
+fn deployment_of(image: &ImageUse) -> Value {
     let mut spec = if image.is_mounted {
         json!({"volumes": [{"name": "it", "image": {"reference": image.image}}]})
     } else {
         json!({"containers": [{"name": "it", "image": image.image}]})
     };
-    if has_runtime_class {
+    if image.has_runtime_class {
         spec["runtimeClassName"] = json!("any");
     }
     json!({

@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::oracle::Oracle;
-use crate::fleet::{Node, Workload};
+use crate::fleet::{Node, TERMS, Workload};
 
 /// Labels that stand for a kind of machine, and with it for an architecture.
 const INSTANCE_LABELS: [&str; 8] = [
@@ -17,10 +17,6 @@ const INSTANCE_LABELS: [&str; 8] = [
     "cloud.google.com/machine-family",
     "kubernetes.azure.com/agentpool",
 ];
-const ARCHITECTURE_LABEL: &str = "kubernetes.io/arch";
-const OS_LABELS: [&str; 2] = ["kubernetes.io/os", "beta.kubernetes.io/os"];
-const TERMS: &str =
-    "/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms";
 
 /// The field that keeps the Pods of `workload` from nodes of `architecture`; `None` where none does.
 ///
@@ -40,31 +36,37 @@ pub(super) fn of(
         if !admits(spec)? {
             return Ok(Some(field(spec, admits)?));
         }
-        if let Some((key, value)) = instance(spec, architecture, nodes) {
+        // Terms are alternatives: each is closed by the architecture, or by a kind of machine.
+        let mut pin = None;
+        let mut is_closed = true;
+        for alternative in alternatives(spec) {
+            let machine = instance(&alternative, architecture, nodes);
+            is_closed &= machine.is_some() || !admits(&alternative)?;
+            pin = pin.or(machine);
+        }
+        if is_closed {
+            let (key, value) = pin.unwrap_or_default();
             return Ok(Some(format!("{key}={value}")));
         }
     }
     Ok(None)
 }
 
-/// Whether a Pod with this `spec` is one for Windows.
-pub(super) fn is_for_windows(workload: &Workload) -> bool {
-    let mut specs = workload.specs.iter();
-    specs.any(|spec| {
-        let is_selected = OS_LABELS
-            .iter()
-            .any(|label| spec["nodeSelector"][*label] == "windows");
-        let is_required = |term: &Value| {
-            requirements(term).any(|it| {
-                let is_os = OS_LABELS.iter().any(|label| it["key"] == *label);
-                is_os && it["operator"] == "In" && it["values"] == serde_json::json!(["windows"])
-            })
-        };
-        let terms = terms(spec);
-        spec["os"]["name"] == "windows"
-            || is_selected
-            || (!terms.is_empty() && terms.iter().all(is_required))
-    })
+/// The Pod's `spec` with each of its required terms alone; the `spec` itself where it has none.
+fn alternatives(spec: &Value) -> Vec<Value> {
+    let terms = terms(spec);
+    let with = |term: &Value| {
+        let mut spec = spec.clone();
+        if let Some(terms) = spec.pointer_mut(TERMS) {
+            *terms = serde_json::json!([term]);
+        }
+        spec
+    };
+    if terms.is_empty() {
+        vec![spec.clone()]
+    } else {
+        terms.iter().map(with).collect()
+    }
 }
 
 fn pod(spec: &Value) -> Value {
@@ -104,12 +106,12 @@ fn field(spec: &Value, admits: impl Fn(&Value) -> Result<bool>) -> Result<String
     .to_owned())
 }
 
-/// The label of a kind of machine that a Pod with this `spec` needs, and that no known node of `architecture` has.
+/// The label of a kind of machine that a Pod with this `spec` of at most one term needs, and that no known node of `architecture` has.
 fn instance(spec: &Value, architecture: &str, nodes: &[Node]) -> Option<(String, String)> {
     let is_there = |key: &str, value: &str| {
         nodes.iter().any(|node| {
-            let label = |key: &str| node.labels.get(key).map(String::as_str);
-            label(key) == Some(value) && label(ARCHITECTURE_LABEL) == Some(architecture)
+            let label = node.labels.get(key).map(String::as_str);
+            label == Some(value) && node.architecture == architecture
         })
     };
     let is_instance = |key: &str| INSTANCE_LABELS.contains(&key);
@@ -120,10 +122,8 @@ fn instance(spec: &Value, architecture: &str, nodes: &[Node]) -> Option<(String,
             return Some((key.clone(), value.to_owned()));
         }
     }
-    // Terms are alternatives: each has to need such a machine.
-    let mut pin = None;
-    for term in terms(spec) {
-        let needs = requirements(&term).find_map(|requirement| {
+    terms(spec).iter().find_map(|term| {
+        requirements(term).find_map(|requirement| {
             let key = requirement["key"].as_str().filter(|key| is_instance(key))?;
             let values = requirement["values"]
                 .as_array()
@@ -131,10 +131,8 @@ fn instance(spec: &Value, architecture: &str, nodes: &[Node]) -> Option<(String,
             let values: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
             let is_open = values.iter().any(|value| is_there(key, value));
             (!is_open).then(|| (key.to_owned(), values.join(",")))
-        });
-        pin = Some(needs?);
-    }
-    pin
+        })
+    })
 }
 
 fn terms(spec: &Value) -> Vec<Value> {

@@ -50,7 +50,9 @@ impl View {
     pub fn print(&self, report: &Report, format: Format, out: &mut dyn Write) -> Result<()> {
         match format {
             Format::Json => {
-                serde_json::to_writer_pretty(&mut *out, report)?;
+                let mut shown = report.clone();
+                shown.workloads = self.rows(report).into_iter().cloned().collect();
+                serde_json::to_writer_pretty(&mut *out, &shown)?;
                 writeln!(out)?;
             }
             Format::Csv => csv::print(self, report, out)?,
