@@ -5,7 +5,10 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
+    num::NonZero,
+    panic::resume_unwind,
     sync::{Arc, Mutex, PoisonError},
+    thread,
 };
 
 use anyhow::{Context, Result};
@@ -46,10 +49,15 @@ pub(super) enum Support {
 
 /// The policy, the settings, and the answers of registries so far.
 pub(super) struct Oracle<'o> {
-    policy: &'o Policy,
+    asker: Asker<'o>,
     settings: Map<String, Value>,
-    known: Known,
     look_up_all: &'o mut LookUpAll<'o>,
+}
+
+/// What is asked, by several threads at a time.
+struct Asker<'o> {
+    policy: &'o Policy,
+    known: Known,
 }
 
 /// The answers so far, and the lookups that wait for one.
@@ -75,6 +83,40 @@ impl Answers for Known {
     }
 }
 
+impl Asker<'_> {
+    /// What the policy makes of `object` with `settings`.
+    fn ask(&self, object: Value, settings: &Map<String, Value>) -> Result<AdmissionResponse> {
+        let request = creation_of(object)?;
+        let settings = Value::Object(settings.clone());
+        let answers = Box::new(self.known.clone());
+        let evaluation = self
+            .policy
+            .evaluate(&request, &settings, answers, Allowed::all())?;
+        Ok(evaluation.response)
+    }
+
+    /// What `ask` makes of each of `questions`, in their order, on all processors.
+    fn ask_all<Q: Sync, A: Send>(
+        questions: &[Q],
+        ask: impl Fn(&Q) -> Result<A> + Sync,
+    ) -> Result<Vec<A>> {
+        let threads = thread::available_parallelism().map_or(1, NonZero::get);
+        let share = questions.len().div_ceil(threads).max(1);
+        let answers: Vec<Result<Vec<A>>> = thread::scope(|scope| {
+            let running: Vec<_> = questions
+                .chunks(share)
+                .map(|share| scope.spawn(|| share.iter().map(&ask).collect()))
+                .collect();
+            let joined = running.into_iter().map(|thread| thread.join());
+            joined
+                .map(|answers| answers.unwrap_or_else(|panic| resume_unwind(panic)))
+                .collect()
+        });
+        let answers: Vec<Vec<A>> = answers.into_iter().collect::<Result<_>>()?;
+        Ok(answers.into_iter().flatten().collect())
+    }
+}
+
 impl<'o> Oracle<'o> {
     /// The oracle that `policy` is with these settings.
     ///
@@ -89,31 +131,21 @@ impl<'o> Oracle<'o> {
         let mut settings = settings.as_object().cloned().unwrap_or_default();
         // Here nobody waits for an answer.
         settings.insert("lookupBudgetMilliseconds".to_owned(), json!(0));
+        let known = Known::default();
         Ok(Self {
-            policy,
+            asker: Asker { policy, known },
             settings,
-            known: Known::default(),
             look_up_all,
         })
     }
 
-    /// What the policy makes of `object` with `settings`.
-    fn ask(&self, object: Value, settings: &Map<String, Value>) -> Result<AdmissionResponse> {
-        let request = creation_of(object)?;
-        let settings = Value::Object(settings.clone());
-        let answers = Box::new(self.known.clone());
-        let evaluation = self
-            .policy
-            .evaluate(&request, &settings, answers, Allowed::all())?;
-        Ok(evaluation.response)
-    }
-
     /// Calls `ask` until it wants to know nothing more.
-    fn settle<T>(&mut self, mut ask: impl FnMut(&Self) -> Result<T>) -> Result<T> {
+    fn settle<T>(&mut self, ask: impl Fn(&Asker<'o>) -> Result<T>) -> Result<T> {
         loop {
-            let answer = ask(self)?;
+            let answer = ask(&self.asker)?;
             let missing = {
-                let mut answered = self.known.0.lock().unwrap_or_else(PoisonError::into_inner);
+                let known = &self.asker.known;
+                let mut answered = known.0.lock().unwrap_or_else(PoisonError::into_inner);
                 std::mem::take(&mut answered.missing)
             };
             if missing.is_empty() {
@@ -126,7 +158,7 @@ impl<'o> Oracle<'o> {
                     Lookup::Manifest(image)
                 }
             });
-            let known = self.known.clone();
+            let known = self.asker.known.clone();
             (self.look_up_all)(lookups.collect(), &mut |lookup, answer| {
                 let mut answered = known.0.lock().unwrap_or_else(PoisonError::into_inner);
                 answered.answers.insert(lookup, answer);
@@ -150,12 +182,13 @@ impl<'o> Oracle<'o> {
     pub(super) fn name_of(&self, architecture: &str) -> Result<String> {
         let name = json!([architecture]);
         let settings = self.with(&[("schedulableArchitectures", name)]);
-        self.policy
+        self.asker
+            .policy
             .check_settings(&Value::Object(settings))
             .with_context(|| format!("{architecture:?} is no architecture"))?;
         let on_any = json!([{"image": "*", "platforms": [format!("linux/{architecture}")]}]);
         let settings = self.permissive(&[("platformOverrides", on_any)]);
-        let response = self.ask(deployment_of(&use_of("any")), &settings)?;
+        let response = self.asker.ask(deployment_of(&use_of("any")), &settings)?;
         let name = response.annotation("architectures");
         Ok(name.unwrap_or(architecture).to_owned())
     }
@@ -198,21 +231,21 @@ impl<'o> Oracle<'o> {
             settings.insert("registries".to_owned(), json!(["never-pulled.invalid"]));
             settings
         };
-        self.settle(|oracle| {
-            let mut supports = BTreeMap::new();
-            for image in images {
+        let images: Vec<&ImageUse> = images.iter().collect();
+        let supports = self.settle(|asker| {
+            Asker::ask_all(&images, |image| {
                 let settings = if image.is_never_pulled {
                     &without_lookups
                 } else {
                     &settings
                 };
                 let object = deployment_of(image);
-                let response = oracle.ask(object.clone(), settings)?;
-                let support = support_in(&response, &object, image)?;
-                supports.insert(image.clone(), support);
-            }
-            Ok(supports)
-        })
+                let response = asker.ask(object.clone(), settings)?;
+                support_in(&response, &object, image)
+            })
+        })?;
+        let images = images.into_iter().cloned();
+        Ok(images.zip(supports).collect())
     }
 
     /// What the policy makes of each of `objects`, with the settings as they are.
@@ -221,11 +254,8 @@ impl<'o> Oracle<'o> {
     /// Where the policy can't be asked.
     pub(super) fn placements(&mut self, objects: &[&Value]) -> Result<Vec<AdmissionResponse>> {
         let settings = self.settings.clone();
-        self.settle(|oracle| {
-            let objects = objects.iter();
-            objects
-                .map(|object| oracle.ask((*object).clone(), &settings))
-                .collect()
+        self.settle(|asker| {
+            Asker::ask_all(objects, |object| asker.ask((*object).clone(), &settings))
         })
     }
 
@@ -239,7 +269,7 @@ impl<'o> Oracle<'o> {
             ("platformOverrides", on_it),
             ("onUnsupportedSelection", json!("reject")),
         ]);
-        Ok(self.ask(object.clone(), &settings)?.allowed)
+        Ok(self.asker.ask(object.clone(), &settings)?.allowed)
     }
 }
 
