@@ -284,8 +284,8 @@ struct ReportArguments {
     replay: Option<PathBuf>,
 
     /// How to print the report.
-    #[arg(short, long, value_enum, default_value_t = ReportFormat::Text)]
-    output: ReportFormat,
+    #[arg(short, long, value_enum, default_value_t = Format::Text)]
+    output: Format,
 
     /// Show every workload too, the furthest from the architecture first.
     #[arg(long)]
@@ -293,7 +293,7 @@ struct ReportArguments {
 
     /// Show the workloads of these statuses, and nothing else.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "STATUS")]
-    only: Vec<ReportStatus>,
+    only: Vec<Status>,
 
     /// Report on this namespace alone.
     #[arg(short, long, value_name = "NAME")]
@@ -309,67 +309,11 @@ struct ReportArguments {
 
     /// Exit with 1 where a workload has one of these statuses.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "STATUS")]
-    fail_on: Vec<ReportStatus>,
+    fail_on: Vec<Status>,
 
     /// Exit with 1 where less than this percentage of the workloads is ready.
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
     fail_under: Option<u8>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ReportFormat {
-    /// For a terminal: what it comes to and what to do first.
-    #[value(alias = "table")]
-    Text,
-    /// Everything, for programs: docs/report.schema.json describes it.
-    Json,
-    /// A row for each workload, for spreadsheets.
-    Csv,
-    /// For pages and tickets.
-    Markdown,
-    /// A page for a browser, in one file.
-    Html,
-    /// A test case for each workload, for CI.
-    Junit,
-}
-
-impl From<ReportFormat> for Format {
-    fn from(format: ReportFormat) -> Self {
-        match format {
-            ReportFormat::Text => Self::Text,
-            ReportFormat::Json => Self::Json,
-            ReportFormat::Csv => Self::Csv,
-            ReportFormat::Markdown => Self::Markdown,
-            ReportFormat::Html => Self::Html,
-            ReportFormat::Junit => Self::Junit,
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ReportStatus {
-    /// Nothing keeps the workload from the architecture.
-    Ready,
-    /// Every image supports it, and the workload itself excludes it.
-    Pinned,
-    /// An image lacks it.
-    Blocked,
-    /// An image that matters can't be read.
-    Unknown,
-    /// The architecture has nothing to do with it.
-    NotApplicable,
-}
-
-impl From<ReportStatus> for Status {
-    fn from(status: ReportStatus) -> Self {
-        match status {
-            ReportStatus::Ready => Self::Ready,
-            ReportStatus::Pinned => Self::Pinned,
-            ReportStatus::Blocked => Self::Blocked,
-            ReportStatus::Unknown => Self::Unknown,
-            ReportStatus::NotApplicable => Self::NotApplicable,
-        }
-    }
 }
 
 /// How many columns there are where nothing tells.
@@ -406,12 +350,12 @@ impl ReportArguments {
         }
         let view = View {
             all: self.all,
-            only: self.only.iter().copied().map(Into::into).collect(),
-            group_by: self.group_by,
+            only: self.only.clone(),
+            group_by: self.group_by.clone(),
             width: width(),
         };
         let mut text = Vec::new();
-        view.print(&report, self.output.into(), &mut text)?;
+        view.print(&report, self.output, &mut text)?;
         print(&String::from_utf8_lossy(&text))?;
 
         let is_unanswered =
@@ -423,7 +367,7 @@ impl ReportArguments {
             anstream::eprintln!("error: {line}");
         }
         let gate = Gate {
-            fail_on: self.fail_on.iter().copied().map(Into::into).collect(),
+            fail_on: self.fail_on.clone(),
             fail_under: self.fail_under,
         };
         let found = gate.judge(&report)?;

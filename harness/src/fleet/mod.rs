@@ -140,7 +140,7 @@ impl Fleet {
                 // Its Pods are those of what refers to it.
                 Some(workload) if workload.replicas == 0 && referenced.contains(&root) => {}
                 Some(workload) => fleet.workloads.push(workload),
-                None => match Workload::of_missing(&candidate.controller(), &made) {
+                None => match Workload::of_missing(candidate.controller(), &made) {
                     Some(workload) => fleet.workloads.push(workload),
                     None => fleet.skip(Skipped::WithoutSpec(candidate.full_kind())),
                 },
@@ -148,7 +148,7 @@ impl Fleet {
         }
         for (controller, made) in orphans {
             let made: Vec<&Candidate> = made.iter().filter_map(|at| candidates.get(*at)).collect();
-            let workload = Workload::of_missing(&controller, &made);
+            let workload = Workload::of_missing(controller, &made);
             fleet.workloads.extend(workload);
         }
         fleet
@@ -250,10 +250,7 @@ fn templates_elsewhere(candidates: &mut [Candidate], owners: &Owners) -> Vec<usi
         if !reference.is_object() {
             continue;
         }
-        let namespace = text(&candidate.object, "/metadata/namespace");
-        let name = |key: &str| reference[key].as_str().unwrap_or_default();
-        let group = group_of(name("apiVersion"));
-        let found = owners.named(namespace, group, name("kind"), name("name"));
+        let found = owners.named(&Controller::referred_to(reference, &candidate.object));
         let count = candidate.object["spec"]["replicas"].as_u64().unwrap_or(1);
         let template = found.and_then(|found| {
             let found = candidates.get(found)?;
@@ -272,20 +269,24 @@ fn templates_elsewhere(candidates: &mut [Candidate], owners: &Owners) -> Vec<usi
 }
 
 impl Workload {
-    /// The workload that a `candidate` is, with what it `made`; `None` where it has no Pod template.
-    fn new(candidate: &Candidate, made: &[&Candidate]) -> Option<Self> {
-        let metadata = &candidate.object["metadata"];
-        let mut workload = Self {
-            namespace: namespace(&candidate.object),
-            kind: text(&candidate.object, "/kind").to_owned(),
-            name: name(metadata),
-            labels: labels(&candidate.object),
+    /// The workload that a `controller` is, with the labels of `object`, before any Pod of it is known.
+    fn without_pods(controller: Controller, object: &Value) -> Self {
+        Self {
+            namespace: controller.namespace,
+            kind: controller.kind,
+            name: controller.name,
+            labels: labels(object),
             objects: Vec::new(),
             specs: Vec::new(),
             images: Vec::new(),
             replicas: 0,
             requests: Requests::default(),
-        };
+        }
+    }
+
+    /// The workload that a `candidate` is, with what it `made`; `None` where it has no Pod template.
+    fn new(candidate: &Candidate, made: &[&Candidate]) -> Option<Self> {
+        let mut workload = Self::without_pods(candidate.controller(), &candidate.object);
         for template in &candidate.templates {
             let object = if candidate.is_taken {
                 candidate.object.clone()
@@ -299,20 +300,10 @@ impl Workload {
     }
 
     /// The workload that a `controller` is which wasn't given, of what it `made`: as much as can be told of it.
-    fn of_missing(controller: &Controller, made: &[&Candidate]) -> Option<Self> {
+    fn of_missing(controller: Controller, made: &[&Candidate]) -> Option<Self> {
         let is_running = |made: &&&Candidate| made.templates.iter().any(|it| it.count > 0);
         let first: &Candidate = made.iter().find(is_running).or(made.first())?;
-        let mut workload = Self {
-            namespace: controller.namespace.clone(),
-            kind: controller.kind.clone(),
-            name: controller.name.clone(),
-            labels: labels(&first.object),
-            objects: Vec::new(),
-            specs: Vec::new(),
-            images: Vec::new(),
-            replicas: 0,
-            requests: Requests::default(),
-        };
+        let mut workload = Self::without_pods(controller, &first.object);
         // Its Pods may differ in what they ask of nodes, and each such template counts; its replicas are those of all.
         let mut seen = BTreeSet::new();
         let others = made.iter().filter(|made| !std::ptr::eq(**made, first));

@@ -21,6 +21,18 @@ pub(super) struct Controller {
     pub(super) name: String,
 }
 
+impl Controller {
+    /// What `reference`, in `object`, names by its API version, kind and name.
+    pub(super) fn referred_to(reference: &Value, object: &Value) -> Self {
+        Self {
+            namespace: namespace(object),
+            group: group_of(text(reference, "/apiVersion")).to_owned(),
+            kind: text(reference, "/kind").to_owned(),
+            name: text(reference, "/name").to_owned(),
+        }
+    }
+}
+
 /// What is at the top of the chain of an object's controllers.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Owner {
@@ -65,26 +77,9 @@ impl Owners {
         owners
     }
 
-    /// The object with this name, if it was given.
-    pub(super) fn named(
-        &self,
-        object_namespace: &str,
-        group: &str,
-        kind: &str,
-        name: &str,
-    ) -> Option<usize> {
-        let namespace = if object_namespace.is_empty() {
-            "default"
-        } else {
-            object_namespace
-        };
-        let controller = Controller {
-            namespace: namespace.to_owned(),
-            group: group.to_owned(),
-            kind: kind.to_owned(),
-            name: name.to_owned(),
-        };
-        self.by_name.get(&controller).copied()
+    /// The object of this name, if it was given.
+    pub(super) fn named(&self, controller: &Controller) -> Option<usize> {
+        self.by_name.get(controller).copied()
     }
 
     /// What is at the top of the chain of controllers of the object `index`; `None` where nothing made it.
@@ -112,12 +107,7 @@ impl Owners {
         let references = object.pointer("/metadata/ownerReferences");
         let mut references = references.and_then(Value::as_array).into_iter().flatten();
         let reference = references.find(|reference| reference["controller"] == true)?;
-        let controller = Controller {
-            namespace: namespace(object),
-            group: group_of(text(reference, "/apiVersion")).to_owned(),
-            kind: text(reference, "/kind").to_owned(),
-            name: text(reference, "/name").to_owned(),
-        };
+        let controller = Controller::referred_to(reference, object);
         // The kubelet made static Pods, each of its own.
         if controller.group.is_empty() && controller.kind == "Node" {
             return None;
@@ -145,7 +135,7 @@ impl Owners {
         if let Some(index) = self.by_uid.get(uid) {
             return Some(*index);
         }
-        let index = *self.by_name.get(controller)?;
+        let index = self.named(controller)?;
         let own = self.uids.get(index)?;
         (uid.is_empty() || own.is_empty()).then_some(index)
     }

@@ -57,9 +57,7 @@ impl Manifests {
                 .push(format!("{error:#}").replace('\n', " "));
         }
     }
-}
 
-impl Manifests {
     /// Reads the documents in the file `path`, `-` for standard input, without what has no say.
     ///
     /// JSON is read without its text in memory, which for a large cluster is most of it.

@@ -83,7 +83,7 @@ pub fn report<'o>(
         };
         let mut row = Row::new(workload, status, cause);
         row.tell_placements(responses.into_iter());
-        row.blocking = found.lacking.iter().map(|image| (*image).clone()).collect();
+        row.blocking.clone_from(&found.lacking);
         for image in found.all.iter().filter(|_| status != Status::NotApplicable) {
             let entry = images
                 .entry(image.name.clone())

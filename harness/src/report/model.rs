@@ -5,6 +5,7 @@ use std::{
     fmt,
 };
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -40,7 +41,9 @@ pub struct Report {
 }
 
 /// How a workload stands to an architecture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ValueEnum,
+)]
 #[serde(rename_all = "camelCase")]
 pub enum Status {
     /// An image lacks it.
@@ -156,6 +159,16 @@ impl Counts {
             Status::Unknown => &mut self.unknown,
             Status::NotApplicable => &mut self.not_applicable,
         } += amount;
+    }
+
+    /// The statuses that bars show, in their order, each with its sum.
+    pub(super) fn in_order(self) -> [(Status, u128); 4] {
+        [
+            (Status::Ready, self.ready),
+            (Status::Pinned, self.pinned),
+            (Status::Blocked, self.blocked),
+            (Status::Unknown, self.unknown),
+        ]
     }
 
     /// What is known of the architecture: ready, pinned and blocked.

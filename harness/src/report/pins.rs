@@ -44,8 +44,8 @@ pub(super) fn of(
             is_closed &= machine.is_some() || !admits(&alternative)?;
             pin = pin.or(machine);
         }
-        if is_closed {
-            let (key, value) = pin.unwrap_or_default();
+        // Some alternative is admitted, and so closed by a machine if all are.
+        if is_closed && let Some((key, value)) = pin {
             return Ok(Some(format!("{key}={value}")));
         }
     }
@@ -106,7 +106,8 @@ fn field(spec: &Value, admits: impl Fn(&Value) -> Result<bool>) -> Result<String
     .to_owned())
 }
 
-/// The label of a kind of machine that a Pod with this `spec` of at most one term needs, and that no known node of `architecture` has.
+/// The label of a kind of machine that a Pod with this `spec` of at most one term needs, and that no known node of
+/// `architecture` has.
 fn instance(spec: &Value, architecture: &str, nodes: &[Node]) -> Option<(String, String)> {
     let is_there = |key: &str, value: &str| {
         nodes.iter().any(|node| {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{View, bytes, cpus};
 use crate::report::{
     compare::Comparison,
-    model::{Counts, Image, Report, Row, Totals},
+    model::{Counts, Image, Report, Row, Status, Totals},
 };
 
 const TEMPLATE: &str = include_str!("report.html");
@@ -37,7 +37,7 @@ struct Bar {
 /// A part of a bar.
 #[derive(Serialize)]
 struct Part {
-    status: &'static str,
+    status: Status,
     amount: String,
     /// Where it begins and how wide it is, in thousandths of the bar.
     start: u128,
@@ -99,13 +99,7 @@ fn percent(counts: Counts) -> String {
 fn bar(name: &'static str, counts: Counts, show: impl Fn(u128) -> String) -> Bar {
     let whole = (counts.known() + counts.unknown).max(1);
     let mut so_far = 0;
-    let parts = [
-        ("ready", counts.ready),
-        ("pinned", counts.pinned),
-        ("blocked", counts.blocked),
-        ("unknown", counts.unknown),
-    ];
-    let parts = parts.into_iter().map(|(status, amount)| {
+    let parts = counts.in_order().into_iter().map(|(status, amount)| {
         let start = so_far * 1000 / whole;
         so_far += amount;
         Part {

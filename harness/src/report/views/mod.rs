@@ -9,21 +9,23 @@ mod text;
 use std::{collections::BTreeMap, io::Write};
 
 use anyhow::Result;
+use clap::ValueEnum;
 
 use super::model::{Image, Report, Row, Status, Totals};
 
 /// How a report is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For a terminal.
+    /// For a terminal: what it comes to and what to do first.
+    #[value(alias = "table")]
     Text,
-    /// Everything, for programs.
+    /// Everything, for programs: docs/report.schema.json describes it.
     Json,
-    /// The rows, for spreadsheets.
+    /// A row for each workload, for spreadsheets.
     Csv,
     /// For pages and tickets.
     Markdown,
-    /// A page for a browser.
+    /// A page for a browser, in one file.
     Html,
     /// A test case for each workload, for CI.
     Junit,

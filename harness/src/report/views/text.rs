@@ -57,6 +57,9 @@ fn style(status: Status) -> Style {
     }
 }
 
+/// How the amounts of a measure are shown.
+type Show = fn(u128) -> String;
+
 /// The line that matters most, and a bar for workloads, CPU and memory.
 fn summary(view: &View, report: &Report, text: &mut String) -> fmt::Result {
     let totals = &report.totals;
@@ -70,23 +73,19 @@ fn summary(view: &View, report: &Report, text: &mut String) -> fmt::Result {
         None => writeln!(text, "{BOLD}Nothing is known of {architecture}{BOLD:#}")?,
     }
     writeln!(text)?;
-    let show = [cpus, bytes];
-    for (name, counts, show) in [
-        ("workloads", workloads, None),
-        ("CPU", totals.cpu_millicores, show.first()),
-        ("memory", totals.memory_bytes, show.last()),
-    ] {
-        let shown = |amount: u128| match show {
-            Some(show) => show(amount),
-            None => amount.to_string(),
-        };
+    let measures: [(&str, Counts, Show); 3] = [
+        ("workloads", workloads, |amount| amount.to_string()),
+        ("CPU", totals.cpu_millicores, cpus),
+        ("memory", totals.memory_bytes, bytes),
+    ];
+    for (name, counts, show) in measures {
         let bar = bar(counts, view.width);
-        let (ready, known) = (shown(counts.ready), shown(counts.known()));
+        let (ready, known) = (show(counts.ready), show(counts.known()));
         writeln!(text, "{name:9} {bar}  {ready} of {known}")?;
     }
     writeln!(text)?;
     let mut parts = Vec::new();
-    for (status, amount) in in_order(workloads) {
+    for (status, amount) in workloads.in_order() {
         let style = style(status);
         parts.push(format!("{style}{amount} {status}{style:#}"));
     }
@@ -97,16 +96,6 @@ fn summary(view: &View, report: &Report, text: &mut String) -> fmt::Result {
     writeln!(text, "{}", parts.join(", "))
 }
 
-/// The statuses that count, with their amounts.
-fn in_order(counts: Counts) -> [(Status, u128); 4] {
-    [
-        (Status::Ready, counts.ready),
-        (Status::Pinned, counts.pinned),
-        (Status::Blocked, counts.blocked),
-        (Status::Unknown, counts.unknown),
-    ]
-}
-
 /// A bar with a part for each status, and how much is ready in percent.
 fn bar(counts: Counts, width: u16) -> String {
     let columns = width.saturating_sub(BESIDE_BAR);
@@ -114,7 +103,7 @@ fn bar(counts: Counts, width: u16) -> String {
     let whole = counts.known() + counts.unknown;
     let mut bar = String::new();
     let (mut amount_so_far, mut drawn) = (0, 0);
-    for ((status, amount), sign) in in_order(counts).into_iter().zip(["█", "▓", "░", "·"]) {
+    for ((status, amount), sign) in counts.in_order().into_iter().zip(["█", "▓", "░", "·"]) {
         amount_so_far += amount;
         let end = (amount_so_far * columns + whole / 2)
             .checked_div(whole)
@@ -231,7 +220,12 @@ fn groups(view: &View, report: &Report, text: &mut String) -> fmt::Result {
     let shown = if view.all { groups.len() } else { MOST_ROWS };
     for (group, totals) in groups.iter().take(shown) {
         let mut cells = vec![group.clone()];
-        cells.extend(in_order(totals.workloads).map(|(_, amount)| amount.to_string()));
+        cells.extend(
+            totals
+                .workloads
+                .in_order()
+                .map(|(_, amount)| amount.to_string()),
+        );
         cells.push(cpus(totals.cpu_millicores.all()));
         let percent = totals.cpu_millicores.percent_ready();
         cells.push(percent.map_or("-".to_owned(), |percent| format!("{percent} %")));
