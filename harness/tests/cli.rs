@@ -18,6 +18,16 @@ const EXAMPLE: [&str; 4] = [
     "examples/mixed-architectures/session.yml",
 ];
 
+/// An object that is rejected.
+const REJECTED: [&str; 6] = [
+    "--request-path",
+    "tests/fixtures/images-with-nothing-in-common-are-rejected/request.json",
+    "--settings-path",
+    "tests/fixtures/images-with-nothing-in-common-are-rejected/settings.yml",
+    "--replay-host-capabilities-interactions",
+    "tests/fixtures/images-with-nothing-in-common-are-rejected/session.yml",
+];
+
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_node-architecture"));
     command.current_dir(common::workspace()).args(arguments);
@@ -89,15 +99,7 @@ fn settings_come_from_a_file_or_from_the_command_line() {
 
 #[test]
 fn a_rejected_object_was_evaluated_all_the_same() {
-    let folder = "tests/fixtures/images-with-nothing-in-common-are-rejected";
-    let output = run(&[
-        "--request-path",
-        &format!("{folder}/request.json"),
-        "--settings-path",
-        &format!("{folder}/settings.yml"),
-        "--replay-host-capabilities-interactions",
-        &format!("{folder}/session.yml"),
-    ]);
+    let output = run(&REJECTED);
     let response: Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!(response["allowed"], false);
     assert_eq!(response["status"]["code"], 403);
@@ -435,16 +437,7 @@ fn a_recording_answers_as_the_registries_did() {
 
 #[test]
 fn a_rejection_is_a_failure_where_that_is_asked_for() {
-    let folder = "tests/fixtures/images-with-nothing-in-common-are-rejected";
-    let output = run(&[
-        "--fail-on-reject",
-        "--request-path",
-        &format!("{folder}/request.json"),
-        "--settings-path",
-        &format!("{folder}/settings.yml"),
-        "--replay-host-capabilities-interactions",
-        &format!("{folder}/session.yml"),
-    ]);
+    let output = run(&[&REJECTED[..], &["--fail-on-reject"]].concat());
     assert_eq!(output.status.code(), Some(1), "{output:?}");
 }
 

@@ -83,6 +83,23 @@ fn index(platforms: &[&str]) -> String {
     json!({"schemaVersion": 2, "manifests": entries}).to_string()
 }
 
+/// The report on `documents` for arm64, where `answer` answers for each image.
+fn report_on(
+    documents: Vec<Value>,
+    settings: &Value,
+    answer: impl Fn(&str) -> Result<String, String>,
+) -> Report {
+    let policy = common::policy(Deadline::default()).unwrap();
+    let mut look_up_all = |lookups: Vec<Lookup>, done: &mut dyn FnMut(Lookup, _)| {
+        for lookup in lookups {
+            let answer = answer(lookup.image());
+            done(lookup, answer);
+        }
+    };
+    let fleet = Fleet::of(documents);
+    report(&policy, &fleet, settings, "arm64", &mut look_up_all).unwrap()
+}
+
 impl World {
     fn new(workloads: u64) -> Self {
         let mut numbers = Numbers(7);
@@ -243,27 +260,13 @@ impl World {
     }
 
     fn report(&self) -> Report {
-        let policy = common::policy(Deadline::default()).unwrap();
         let mut documents = self.documents.clone();
         let labels =
             json!({"kubernetes.io/arch": "arm64", "node.kubernetes.io/instance-type": "m7g.large"});
         documents.push(json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1", "labels": labels}}));
         documents.push(json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}}));
-        let mut look_up_all = |lookups: Vec<Lookup>, done: &mut dyn FnMut(Lookup, _)| {
-            for lookup in lookups {
-                let answer = self.answers[lookup.image()].clone();
-                done(lookup, answer);
-            }
-        };
         let settings = json!({"operatingSystems": ["linux"]});
-        report(
-            &policy,
-            &Fleet::of(documents),
-            &settings,
-            "arm64",
-            &mut look_up_all,
-        )
-        .unwrap()
+        report_on(documents, &settings, |image| self.answers[image].clone())
     }
 
     /// How many workloads have this status, and what they request.
@@ -386,42 +389,35 @@ fn every_number_of_every_output_is_the_truth() {
 /// The status of a Pod with this `spec`, and its cause: images are named for what their indexes have, `amd64-arm64`;
 /// `broken` can't be read.
 fn status(spec: Value, settings: Value) -> (Status, String) {
-    let policy = common::policy(Deadline::default()).unwrap();
     let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "it"}, "spec": spec});
-    let mut look_up_all = |lookups: Vec<Lookup>, done: &mut dyn FnMut(Lookup, _)| {
-        for lookup in lookups {
-            let answer = match lookup.image() {
-                "broken" => Err("not authorized".to_owned()),
-                "wasm" => Ok(index(&["wasi/wasm"])),
-                "windows" => Ok(index(&["windows/amd64", "windows/arm64"])),
-                // An entry without a platform, which nothing answers for.
-                "partly" | "partly-amd64" => {
-                    let of: &[&str] = if lookup.image() == "partly" {
-                        &["linux/amd64", "linux/arm64"]
-                    } else {
-                        &["linux/amd64"]
-                    };
-                    let mut index: Value = serde_json::from_str(&index(of)).unwrap();
-                    let entry = json!({"mediaType": "application/vnd.oci.image.manifest.v1+json", "digest": "sha256:0", "size": 1});
-                    index["manifests"].as_array_mut().unwrap().push(entry);
-                    Ok(index.to_string())
-                }
-                image if image.contains('@') => Err("gone".to_owned()),
-                image => {
-                    let platforms: Vec<String> = image
-                        .split('-')
-                        .map(|name| format!("linux/{name}"))
-                        .collect();
-                    Ok(index(
-                        &platforms.iter().map(String::as_str).collect::<Vec<_>>(),
-                    ))
-                }
+    let answer = |image: &str| match image {
+        "broken" => Err("not authorized".to_owned()),
+        "wasm" => Ok(index(&["wasi/wasm"])),
+        "windows" => Ok(index(&["windows/amd64", "windows/arm64"])),
+        // An entry without a platform, which nothing answers for.
+        "partly" | "partly-amd64" => {
+            let of: &[&str] = if image == "partly" {
+                &["linux/amd64", "linux/arm64"]
+            } else {
+                &["linux/amd64"]
             };
-            done(lookup, answer);
+            let mut index: Value = serde_json::from_str(&index(of)).unwrap();
+            let entry = json!({"mediaType": "application/vnd.oci.image.manifest.v1+json", "digest": "sha256:0", "size": 1});
+            index["manifests"].as_array_mut().unwrap().push(entry);
+            Ok(index.to_string())
+        }
+        image if image.contains('@') => Err("gone".to_owned()),
+        image => {
+            let platforms: Vec<String> = image
+                .split('-')
+                .map(|name| format!("linux/{name}"))
+                .collect();
+            Ok(index(
+                &platforms.iter().map(String::as_str).collect::<Vec<_>>(),
+            ))
         }
     };
-    let fleet = Fleet::of(vec![pod]);
-    let report = report(&policy, &fleet, &settings, "arm64", &mut look_up_all).unwrap();
+    let report = report_on(vec![pod], &settings, answer);
     let row = &report.workloads[0];
     (row.status, row.cause.clone().unwrap_or_default())
 }
@@ -665,19 +661,13 @@ fn deployment(name: &str, image: &str, change: (&str, Value)) -> Value {
 
 #[test]
 fn images_are_told_by_the_workload_that_fares_worst_and_not_by_those_it_is_nothing_to() {
-    let policy = common::policy(Deadline::default()).unwrap();
     let never = json!([{"name": "it", "image": "a", "imagePullPolicy": "Never"}]);
-    let fleet = Fleet::of(vec![
+    let documents = vec![
         deployment("never", "a", ("containers", never)),
         deployment("pulled", "a", ("hostNetwork", json!(false))),
         deployment("windows", "b", ("os", json!({"name": "windows"}))),
-    ]);
-    let mut look_up_all = |lookups: Vec<Lookup>, done: &mut dyn FnMut(Lookup, _)| {
-        for lookup in lookups {
-            done(lookup, Ok(index(&["linux/amd64"])));
-        }
-    };
-    let report = report(&policy, &fleet, &Value::Null, "arm64", &mut look_up_all).unwrap();
+    ];
+    let report = report_on(documents, &Value::Null, |_| Ok(index(&["linux/amd64"])));
     let [image] = report.images.as_slice() else {
         panic!("{:?}", report.images);
     };
@@ -690,7 +680,6 @@ fn images_are_told_by_the_workload_that_fares_worst_and_not_by_those_it_is_nothi
 
 #[test]
 fn a_template_for_windows_hides_no_other() {
-    let policy = common::policy(Deadline::default()).unwrap();
     let job = |image: &str, os: &str| {
         let spec = json!({"os": {"name": os}, "containers": [{"name": "it", "image": image}]});
         json!({"template": {"spec": {"template": {"spec": spec}}}})
@@ -701,13 +690,8 @@ fn a_template_for_windows_hides_no_other() {
         "metadata": {"name": "train"},
         "spec": {"replicatedJobs": [job("w", "windows"), job("l", "linux")]}
     });
-    let mut look_up_all = |lookups: Vec<Lookup>, done: &mut dyn FnMut(Lookup, _)| {
-        for lookup in lookups {
-            done(lookup, Ok(index(&["linux/amd64"])));
-        }
-    };
-    let fleet = Fleet::of(vec![jobs]);
-    let report = report(&policy, &fleet, &Value::Null, "arm64", &mut look_up_all).unwrap();
+    let documents = vec![jobs];
+    let report = report_on(documents, &Value::Null, |_| Ok(index(&["linux/amd64"])));
     assert_eq!(
         report.workloads[0].cause.as_deref(),
         Some("l (linux/amd64)")
