@@ -28,7 +28,7 @@ pub(super) fn address_to_try_again(error: &anyhow::Error) -> Option<&str> {
 }
 
 /// How long the registry asks to wait. The client keeps the headers of a refusal to itself, so they are asked for once
-/// more, without a body; registries don't count such requests.
+/// more, without a body; Docker Hub doesn't count such requests.
 pub(super) async fn pause_asked_for(address: &str) -> Option<Duration> {
     let response = reqwest::Client::new().head(address).send().await.ok()?;
     let seconds = response.headers().get(RETRY_AFTER)?.to_str().ok()?;
