@@ -4,12 +4,13 @@
 use node_architecture_json::{Field, Json, Mismatch};
 
 use crate::{
+    bucket::bucket,
     decision::{Candidates, Decision, admits_none, decide},
     image::{Image, ImageSupport, LookupFailure, Lookups, PodTraits, images_of},
+    kind::Kind,
     placement::{ANNOTATION, PlacementRecord},
     platform::Platforms,
-    pod::{PodContext, PodObject},
-    request::Kind,
+    pod::{NodeConstraints, PodContext, PodObject},
     scope::Workload,
     settings::{OnLookupFailure, Settings, Strict},
 };
@@ -52,11 +53,18 @@ impl Judge<'_> {
             strict,
             ..
         } = *self;
-        let root = Field::root(template, workload.kind.template_name());
+        let root = Field::root(template, workload.kind.template());
         let Some(spec) = root.field("spec")? else {
             return Ok(None);
         };
         let object = PodObject {
+            namespace: &workload.namespace,
+            // Only preference rules ask for it.
+            bucket: if settings.preference_rules.is_empty() {
+                0
+            } else {
+                bucket(workload)
+            },
             is_template: workload.kind != Kind::Pod,
             runs_everywhere: workload.kind == Kind::DaemonSet,
             is_suspended: workload.is_suspended,
@@ -85,7 +93,12 @@ impl Judge<'_> {
             // It may be for what couldn't be read of an index.
             candidates = self.gather(&pod, &images, &supports, true);
         }
-        let decision = decide(&pod, &candidates, images.len());
+        let as_it_came = if settings.mutate {
+            None
+        } else {
+            NodeConstraints::of_object(workload.template, workload.kind.template())?
+        };
+        let decision = decide(&pod, &candidates, images.len(), as_it_came.as_ref());
         Ok(Some(Judged {
             decision,
             platforms: candidates.platforms(),

@@ -7,9 +7,10 @@ use crate::{
     host::Host,
     image::Lookups,
     judge::{Judge, Judged},
+    kind::Kind,
     placement::{Additions, Base, PlacementRecord, annotate, apply},
     platform::Platforms,
-    request::{Kind, Payload, UnreadablePayload},
+    request::{Payload, UnreadablePayload},
     response::Response,
     scope::{Scope, Workload},
     settings::Settings,
@@ -38,7 +39,7 @@ fn answer(payload: Json<'_>, host: &mut dyn Host) -> Result<Vec<u8>, UnreadableP
         Ok(settings) => settings,
         Err(invalid) => return Ok(Response::invalid_settings(&invalid).into_bytes()),
     };
-    Ok(match Scope::of(&request)? {
+    Ok(match Scope::of(&request, &settings)? {
         Scope::Out(reason) => Response::out_of_scope(reason).into_bytes(),
         Scope::In(workload) => evaluate(&workload, &settings, host)?,
     })
@@ -65,7 +66,8 @@ fn evaluate(
     let mut old_record = None;
     if let (Some(base), Some(old)) = (&base, workload.old_template) {
         old_record = record_of(old);
-        if base.canonical == Base::of(old, old_record.as_ref()).canonical {
+        // Where nothing is changed, what was placed may be gone.
+        if settings.mutate && base.canonical == Base::of(old, old_record.as_ref()).canonical {
             return Ok(Response::restored(with_template(workload, old.into())).into_bytes());
         }
     }
@@ -120,7 +122,7 @@ fn changed<'a>(
     platforms: Vec<(String, Platforms)>,
     settings: &Settings,
 ) -> Option<Draft<'a>> {
-    if let Outcome::Rejected(_) = decision.outcome {
+    if !settings.mutate || matches!(decision.outcome, Outcome::Rejected(_)) {
         return None;
     }
     let mut placed = Draft::from(template);

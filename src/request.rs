@@ -22,8 +22,10 @@ pub struct AdmissionRequest<'a> {
     pub operation: Option<Operation>,
     /// Whether it is for a subresource.
     pub is_for_subresource: bool,
-    /// The kind of the object; `None` where it holds no Pod.
-    pub kind: Option<Kind>,
+    /// The API group of the object's kind; empty for the core group.
+    pub group: String,
+    /// The name of the object's kind.
+    pub kind: String,
     /// The namespace.
     pub namespace: Option<String>,
     /// The object.
@@ -39,27 +41,6 @@ pub enum Operation {
     Create,
     /// The object is to be changed.
     Update,
-}
-
-/// The kinds of object that are or hold a Pod.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// `v1` Pod.
-    Pod,
-    /// `v1` ReplicationController.
-    ReplicationController,
-    /// `apps/v1` Deployment.
-    Deployment,
-    /// `apps/v1` ReplicaSet.
-    ReplicaSet,
-    /// `apps/v1` StatefulSet.
-    StatefulSet,
-    /// `apps/v1` DaemonSet.
-    DaemonSet,
-    /// `batch/v1` Job.
-    Job,
-    /// `batch/v1` CronJob.
-    CronJob,
 }
 
 /// Why a payload can't be read.
@@ -117,6 +98,7 @@ impl<'a> AdmissionRequest<'a> {
             let text = json.and_then(Json::as_str);
             text.filter(|text| !text.is_empty())
         };
+        let of_kind = |key: &str| kind.and_then(|kind| kind.text_of(key)).unwrap_or_default();
         Ok(Self {
             operation: match text(operation).as_deref() {
                 Some("CREATE") => Some(Operation::Create),
@@ -124,62 +106,11 @@ impl<'a> AdmissionRequest<'a> {
                 _ => None,
             },
             is_for_subresource: text(subresource).is_some(),
-            kind: kind.and_then(Kind::of),
+            group: of_kind("group"),
+            kind: of_kind("kind"),
             namespace: text(namespace).map(|namespace| namespace.into_owned()),
             object,
             old_object,
         })
-    }
-}
-
-impl Kind {
-    /// The kind that a GroupVersionKind names, whatever its version.
-    fn of(gvk: Json<'_>) -> Option<Self> {
-        let [group, kind] = gvk.pick(["group", "kind"]);
-        let group = group.and_then(Json::as_str).unwrap_or_default();
-        let (kind, its_group) = match &*kind?.as_str()? {
-            "Pod" => (Self::Pod, ""),
-            "ReplicationController" => (Self::ReplicationController, ""),
-            "Deployment" => (Self::Deployment, "apps"),
-            "ReplicaSet" => (Self::ReplicaSet, "apps"),
-            "StatefulSet" => (Self::StatefulSet, "apps"),
-            "DaemonSet" => (Self::DaemonSet, "apps"),
-            "Job" => (Self::Job, "batch"),
-            "CronJob" => (Self::CronJob, "batch"),
-            _ => return None,
-        };
-        (group == its_group).then_some(kind)
-    }
-
-    /// The name of the kind.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pod => "Pod",
-            Self::ReplicationController => "ReplicationController",
-            Self::Deployment => "Deployment",
-            Self::ReplicaSet => "ReplicaSet",
-            Self::StatefulSet => "StatefulSet",
-            Self::DaemonSet => "DaemonSet",
-            Self::Job => "Job",
-            Self::CronJob => "CronJob",
-        }
-    }
-
-    /// Where the Pod template is in the object; empty for a Pod, which is its own.
-    pub fn template_path(self) -> &'static [&'static str] {
-        match self {
-            Self::Pod => &[],
-            Self::CronJob => &["spec", "jobTemplate", "spec", "template"],
-            _ => &["spec", "template"],
-        }
-    }
-
-    /// [`Self::template_path`] in messages.
-    pub fn template_name(self) -> &'static str {
-        match self {
-            Self::Pod => "",
-            Self::CronJob => "spec.jobTemplate.spec.template",
-            _ => "spec.template",
-        }
     }
 }

@@ -20,14 +20,8 @@ const LONGEST_WARNING: usize = 200;
 /// How many warnings there are at most.
 const MOST_WARNINGS: usize = 5;
 
-/// The HTTP status of a verdict of the policy.
-const FORBIDDEN: u16 = 403;
-/// The HTTP status of what is to be tried again: clients that know transient errors do so.
-const TOO_MANY_REQUESTS: u16 = 429;
-/// The HTTP status of a request that can't be read.
+/// The HTTP status of a payload that can't be read.
 const BAD_REQUEST: u16 = 400;
-/// The HTTP status of settings that can't be read: they were to be refused before any request.
-const INTERNAL_SERVER_ERROR: u16 = 500;
 
 /// The answer to `validate`.
 #[derive(Debug)]
@@ -62,13 +56,8 @@ pub struct AuditAnnotations {
 impl<'a> Response<'a> {
     /// The object is out of scope, for this reason.
     pub fn out_of_scope(reason: Unchanged) -> Self {
-        let outcome = Outcome::NotPlaced {
-            reason,
-            additions: Vec::new(),
-        };
         let mut response = Self::accept(None);
-        response.audit_annotations.placement = Some(outcome.to_string());
-        response.audit_annotations.cause = outcome.cause();
+        response.tell_unchanged(reason);
         response
     }
 
@@ -82,29 +71,33 @@ impl<'a> Response<'a> {
     /// The update goes back to a placement that it had, which holds by this decision.
     pub fn rolled_back(decision: &Decision) -> Self {
         let mut response = Self::from_decision(decision, None);
+        response.tell_unchanged(Unchanged::RolledBack);
+        response
+    }
+
+    fn tell_unchanged(&mut self, reason: Unchanged) {
         let outcome = Outcome::NotPlaced {
-            reason: Unchanged::RolledBack,
+            reason,
             additions: Vec::new(),
         };
-        response.audit_annotations.placement = Some(outcome.to_string());
-        response.audit_annotations.cause = outcome.cause();
-        response
+        self.audit_annotations.placement = Some(outcome.to_string());
+        self.audit_annotations.cause = outcome.cause();
     }
 
     /// The request or the object in it can't be read, for this reason.
     pub fn unreadable(reason: &dyn fmt::Display) -> Self {
-        let message = format!("cannot read the request: {reason}");
-        Self::reject(BAD_REQUEST, message, Some("UnreadableRequest".to_owned()))
+        Self::bad_request("UnreadableRequest", "cannot read the request", reason)
     }
 
     /// The settings are invalid, for these reasons.
     pub fn invalid_settings(reasons: &InvalidSettings) -> Self {
-        let message = format!("the settings of the policy are invalid: {reasons}");
-        Self::reject(
-            INTERNAL_SERVER_ERROR,
-            message,
-            Some("InvalidSettings".to_owned()),
-        )
+        let what = "the settings of the policy are invalid";
+        Self::bad_request("InvalidSettings", what, reasons)
+    }
+
+    fn bad_request(cause: &str, what: &str, reason: &dyn fmt::Display) -> Self {
+        let message = format!("{cause}: {what}: {reason}");
+        Self::reject(BAD_REQUEST, message, Some(cause.to_owned()))
     }
 
     /// What `decision` says, with the object as it is after it: `None` where it is as it came.
@@ -113,13 +106,7 @@ impl<'a> Response<'a> {
         let cause = decision.outcome.cause();
         let mut response = match &decision.outcome {
             Outcome::Rejected(problems) => {
-                let is_transient =
-                    |problem: &Problem| matches!(problem, Problem::Unfinished { .. });
-                let code = if problems.iter().all(is_transient) {
-                    TOO_MANY_REQUESTS
-                } else {
-                    FORBIDDEN
-                };
+                let code = problems.first().map_or(BAD_REQUEST, Problem::code);
                 Self::reject(code, outcome, cause)
             }
             _ => {

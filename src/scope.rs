@@ -2,10 +2,14 @@
 //!
 //! Design, section 3.
 
+use std::borrow::Cow;
+
 use node_architecture_json::{Field, Json, Mismatch};
 
 use crate::{
-    request::{AdmissionRequest, Kind, Operation},
+    kind::Kind,
+    request::{AdmissionRequest, Operation},
+    settings::Settings,
     unchanged::Unchanged,
 };
 
@@ -22,7 +26,7 @@ pub enum Scope<'a> {
 #[derive(Debug)]
 pub struct Workload<'a> {
     /// The object's kind.
-    pub kind: Kind,
+    pub kind: Kind<'a>,
     /// The namespace it is in; empty where neither the request nor the object says.
     pub namespace: String,
     /// The object.
@@ -31,23 +35,34 @@ pub struct Workload<'a> {
     pub template: Json<'a>,
     /// The Pod template before an update.
     pub old_template: Option<Json<'a>>,
+    /// The controller that owns the object.
+    pub controller: Option<Controller<'a>>,
     /// Whether the object is suspended, so that a queue may place its Pods before they run.
     pub is_suspended: bool,
     /// Whether the Pod template may still change: that of a Job only while it never ran.
     pub is_open: bool,
 }
 
+/// The controller that owns an object, as its owner reference has it.
+#[derive(Debug)]
+pub struct Controller<'a> {
+    group: Cow<'a, str>,
+    kind: Cow<'a, str>,
+    /// Its name.
+    pub name: Cow<'a, str>,
+}
+
 impl<'a> Scope<'a> {
-    /// The workload in an admission request, or why it is out of scope.
+    /// The workload in an admission request, or why it is out of scope; `settings` may add kinds.
     ///
     /// # Errors
     /// [`Mismatch`] where a field on the way to the Pod (template) has another type than the API gives it.
-    pub fn of(request: &AdmissionRequest<'a>) -> Result<Self, Mismatch> {
-        let operation = match before_the_object(request) {
-            Ok(operation) => operation,
+    pub fn of(request: &AdmissionRequest<'a>, settings: &'a Settings) -> Result<Self, Mismatch> {
+        let (operation, kind) = match before_the_object(request, settings) {
+            Ok(known) => known,
             Err(reason) => return Ok(Self::Out(reason)),
         };
-        let (Some(kind), Some(json)) = (request.kind, request.object) else {
+        let Some(json) = request.object else {
             return Ok(Self::Out(Unchanged::NoObject));
         };
         let [metadata] = Field::root(json, "object").pick(["metadata"])?;
@@ -57,7 +72,8 @@ impl<'a> Scope<'a> {
         if deletion_timestamp.is_some() {
             return Ok(Self::Out(Unchanged::BeingDeleted));
         }
-        if let Some(reason) = by_owners(kind, owners) {
+        let controller = owners.and_then(Controller::among);
+        if let Some(reason) = by_controller(kind, controller.as_ref()) {
             return Ok(Self::Out(reason));
         }
         let old_object = request
@@ -84,6 +100,7 @@ impl<'a> Scope<'a> {
             object: json,
             template,
             old_template,
+            controller,
             is_suspended: is_suspended(kind, json),
             is_open: kind != Kind::Job
                 || operation == Operation::Create
@@ -92,41 +109,62 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// What the request alone says: its operation, or why the object doesn't matter.
-fn before_the_object(request: &AdmissionRequest<'_>) -> Result<Operation, Unchanged> {
+/// What the request alone says: its operation and kind, or why the object doesn't matter.
+fn before_the_object<'s>(
+    request: &AdmissionRequest<'_>,
+    settings: &'s Settings,
+) -> Result<(Operation, Kind<'s>), Unchanged> {
     let operation = request.operation.ok_or(Unchanged::NotACreationOrUpdate)?;
     if request.is_for_subresource {
         return Err(Unchanged::Subresource);
     }
-    let kind = request.kind.ok_or(Unchanged::NotAKindWithAPod)?;
+    let kind = settings
+        .kind(&request.group, &request.kind)
+        .ok_or(Unchanged::NotAKindWithAPod)?;
     if operation == Operation::Update && kind == Kind::Pod {
         return Err(Unchanged::ImmutablePlacement);
     }
-    Ok(operation)
+    Ok((operation, kind))
 }
 
-/// Why the owners of an object put it out of scope: a DaemonSet's Pod is bound to its node, and what another controller
-/// made would be changed back by it.
-fn by_owners(kind: Kind, owners: Option<Json<'_>>) -> Option<Unchanged> {
-    for owner in owners.into_iter().flat_map(Json::elements) {
-        let [controller, owner_kind, version] = owner.pick(["controller", "kind", "apiVersion"]);
-        if controller.and_then(Json::as_bool) != Some(true) {
-            continue;
-        }
-        if kind != Kind::Pod {
-            return Some(Unchanged::OwnedByAController);
-        }
-        let owner_kind = owner_kind.and_then(Json::as_str).unwrap_or_default();
-        let version = version.and_then(Json::as_str).unwrap_or_default();
-        if owner_kind == "DaemonSet" && version.starts_with("apps/") {
-            return Some(Unchanged::DaemonSetPod);
-        }
+impl<'a> Controller<'a> {
+    /// The one among `owners` that is a controller.
+    fn among(owners: Json<'a>) -> Option<Self> {
+        owners.elements().find_map(|owner| {
+            let [controller, version, kind, name] =
+                owner.pick(["controller", "apiVersion", "kind", "name"]);
+            if controller.and_then(Json::as_bool) != Some(true) {
+                return None;
+            }
+            let text = |json: Option<Json<'a>>| json.and_then(Json::as_str).unwrap_or_default();
+            let version = text(version);
+            let group = version.split_once('/').map_or("", |(group, _)| group);
+            Some(Self {
+                group: group.to_owned().into(),
+                kind: text(kind),
+                name: text(name),
+            })
+        })
     }
-    None
+
+    /// Its kind, if it is one of Kubernetes itself that holds a Pod.
+    pub fn kind(&self) -> Option<Kind<'static>> {
+        Kind::built_in(&self.group, &self.kind)
+    }
+}
+
+/// Why the controller of an object puts it out of scope: a DaemonSet's Pod is bound to its node, and what another controller
+/// made would be changed back by it.
+fn by_controller(kind: Kind<'_>, controller: Option<&Controller<'_>>) -> Option<Unchanged> {
+    let controller = controller?;
+    if kind != Kind::Pod {
+        return Some(Unchanged::OwnedByAController);
+    }
+    (controller.kind() == Some(Kind::DaemonSet)).then_some(Unchanged::DaemonSetPod)
 }
 
 /// Whether the object is a suspended Job, or a CronJob that makes such.
-fn is_suspended(kind: Kind, object: Json<'_>) -> bool {
+fn is_suspended(kind: Kind<'_>, object: Json<'_>) -> bool {
     let path: &[&str] = match kind {
         Kind::Job => &["spec", "suspend"],
         Kind::CronJob => &["spec", "jobTemplate", "spec", "suspend"],
@@ -145,21 +183,23 @@ fn has_never_run(job: Json<'_>) -> bool {
 }
 
 /// The Pod template of an object, read leniently.
-fn template_of<'a>(kind: Kind, object: Json<'a>) -> Option<Json<'a>> {
-    let path = kind.template_path().iter();
-    path.copied().try_fold(object, Json::get)
+fn template_of<'a>(kind: Kind<'_>, object: Json<'a>) -> Option<Json<'a>> {
+    kind.template_path().try_fold(object, Json::get)
 }
 
 /// The Pod template of an object, or why there is none that can be placed.
 fn strict_template_of<'a>(
-    kind: Kind,
+    kind: Kind<'_>,
     object: Json<'a>,
 ) -> Result<Result<Json<'a>, Unchanged>, Mismatch> {
-    fn walk<'a>(parent: &Field<'a, '_>, path: &[&str]) -> Result<Option<Json<'a>>, Mismatch> {
-        match path {
-            [] => Ok(Some(parent.json())),
-            [key, rest @ ..] => match parent.field(key)? {
-                Some(member) => walk(&member, rest),
+    fn walk<'a, 's>(
+        parent: &Field<'a, '_>,
+        mut path: impl Iterator<Item = &'s str>,
+    ) -> Result<Option<Json<'a>>, Mismatch> {
+        match path.next() {
+            None => Ok(Some(parent.json())),
+            Some(key) => match parent.field(key)? {
+                Some(member) => walk(&member, path),
                 None => Ok(None),
             },
         }
@@ -167,7 +207,7 @@ fn strict_template_of<'a>(
     let Some(template) = walk(&Field::root(object, ""), kind.template_path())? else {
         return Ok(Err(Unchanged::NoPodTemplate));
     };
-    let pod = Field::root(template, kind.template_name());
+    let pod = Field::root(template, kind.template());
     let Some(spec) = pod.field("spec")? else {
         return Ok(Err(Unchanged::NoPodSpec));
     };

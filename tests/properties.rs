@@ -223,6 +223,22 @@ fn on(node: &Node, os: &str) -> Node {
     node
 }
 
+/// The nodes, and the same of architectures that no image of the worlds has.
+fn any_architecture(mut nodes: Vec<Node>) -> Vec<Node> {
+    let rare: Vec<Node> = nodes
+        .iter()
+        .cloned()
+        .map(|mut node| {
+            for key in ["kubernetes.io/arch", "beta.kubernetes.io/arch"] {
+                node.labels.insert(key.to_owned(), "mips64le".to_owned());
+            }
+            node
+        })
+        .collect();
+    nodes.extend(rare);
+    nodes
+}
+
 /// What `spec` demands of the architecture and the operating system of a node, and nothing else: the rest may contradict
 /// itself, which the policy doesn't judge.
 fn only_platform(spec: &Value) -> Value {
@@ -393,6 +409,36 @@ proptest! {
         prop_assert_eq!(&second["accepted"], &json!(true));
     }
 
+    /// Unplaced is what admits a node, of any architecture and of a system of the cluster, that can't run a known image.
+    #[test]
+    fn without_mutation_the_verdict_is_the_same_and_what_is_unplaced_says_so(world in world()) {
+        let mut validating = world.clone();
+        validating.settings["mutate"] = json!(false);
+        let (mutated, validated) = (evaluate(&world), evaluate(&validating));
+        prop_assert_eq!(validated.get("mutated_object"), None);
+        for same in ["accepted", "message", "code", "warnings"] {
+            prop_assert_eq!(&mutated[same], &validated[same], "{}", same);
+        }
+        if mutated["accepted"] == false || is_ignored(&world) {
+            return Ok(());
+        }
+        let ways = ways(&world.pod["spec"]);
+        let mut nodes = any_architecture(world.nodes());
+        nodes.retain(|node| ways.iter().any(|way| admits_platform(way, node)));
+        let is_unplaced = world.known_images() > 0
+            && nodes.iter().any(|node| !world.runs(node.os(), node.architecture()));
+        let annotations = &validated["audit_annotations"];
+        let placement = summary(&validated);
+        prop_assert_eq!(placement.starts_with("not applied: "), is_unplaced, "{}", placement);
+        if is_unplaced {
+            prop_assert!(annotations["cause"].as_str().unwrap().starts_with("UnplacedPod"));
+        } else {
+            prop_assert_eq!(&mutated["audit_annotations"], annotations);
+        }
+        validating.settings["onUnplaced"] = json!("reject");
+        prop_assert_eq!(&evaluate(&validating)["accepted"], !is_unplaced);
+    }
+
     #[test]
     fn the_order_of_containers_does_not_matter(world in world()) {
         let response = evaluate(&world);
@@ -430,10 +476,29 @@ proptest! {
         match response["accepted"].as_bool().unwrap() {
             true => prop_assert!(response.get("message").is_none()),
             false => {
-                prop_assert_eq!(&response["code"], &json!(403));
-                prop_assert!(!response["message"].as_str().unwrap().contains('\n'));
+                let message = response["message"].as_str().unwrap();
+                prop_assert!(!message.contains('\n') && !message.contains("immutable"));
+                let causes = response["audit_annotations"]["cause"].as_str().unwrap();
+                let codes: Vec<i64> = causes.split(',').map(code_of).collect();
+                prop_assert!(codes.is_sorted(), "{}", causes);
+                prop_assert_eq!(&response["code"], &json!(codes[0]));
+                let first = causes.split(',').next().unwrap();
+                prop_assert!(message.starts_with(&format!("{first}: ")), "{}", message);
             }
         }
+    }
+}
+
+/// The code of a rejection for a cause, as docs/troubleshooting.md has it.
+fn code_of(cause: &str) -> i64 {
+    match cause {
+        "UnsupportedSelection" => 400,
+        "NoOperatingSystem" | "MissingArchitectures" | "NoCommonArchitecture" | "UnplacedPod" => {
+            403
+        }
+        "UnreadableImages" => 424,
+        "UnfinishedLookups" => 429,
+        other => panic!("{other}"),
     }
 }
 

@@ -217,7 +217,7 @@ fn every_choice_in_a_form_that_is_untouched_otherwise_is_valid() {
             let mut form = Map::new();
             for other in &questions {
                 let is_demanded = other["required"] == true && other["show_if"] == shown;
-                let answer = if is_demanded {
+                let answer = if is_demanded && other["default"].is_null() {
                     json!("amd64")
                 } else {
                     other["default"].clone()
@@ -225,6 +225,10 @@ fn every_choice_in_a_form_that_is_untouched_otherwise_is_valid() {
                 form.insert(name(other).to_owned(), answer);
             }
             form.insert(name(question).to_owned(), word.clone());
+            // What has to be chosen first for the form to ask.
+            if let Some((other, answer)) = condition_of(question) {
+                form.insert(other.to_owned(), answer);
+            }
             Settings::parse(&Value::Object(form).to_string())
                 .unwrap_or_else(|error| panic!("{shown}: {error}"));
         }
@@ -289,14 +293,8 @@ fn every_question_fits_its_setting() {
                 "{sub}"
             );
         }
-        if let Some((other, value)) = question["show_if"]
-            .as_str()
-            .and_then(|condition| condition.split_once('='))
-        {
-            assert!(
-                accepts_beside(other, &json!(value)),
-                "{name}: {other}={value}"
-            );
+        if let Some((other, answer)) = condition_of(&question) {
+            assert!(accepts_beside(other, &answer), "{name}: {other}={answer}");
         }
     }
 }
@@ -326,13 +324,17 @@ fn accepts(name: &str, value: &Value) -> bool {
 /// Whether the setting that a question is about takes the value where the form asks for it.
 fn accepts_where_asked(question: &Value, value: &Value) -> bool {
     let mut settings = json!({ name(question): value });
-    if let Some((other, answer)) = question["show_if"]
-        .as_str()
-        .and_then(|it| it.split_once('='))
-    {
-        settings[other] = json!(answer);
+    if let Some((other, answer)) = condition_of(question) {
+        settings[other] = answer;
     }
     Settings::parse(&settings.to_string()).is_ok()
+}
+
+/// The other question, and its answer, without which a form doesn't ask.
+fn condition_of(question: &Value) -> Option<(&str, Value)> {
+    let (other, answer) = question["show_if"].as_str()?.split_once('=')?;
+    let answer = answer.parse::<bool>().map_or(json!(answer), Value::Bool);
+    Some((other, answer))
 }
 
 /// Whether a setting takes the value, whatever else has to be set with it.

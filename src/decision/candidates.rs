@@ -211,12 +211,17 @@ impl<'s> Candidates<'s> {
 
     /// The architectures of nodes with `os` that run an image with these `platforms`.
     pub(super) fn running(&self, platforms: &Platforms, os: Os) -> Architectures {
-        let running = self.nodes_for(platforms).1.of(os);
+        let running = self.all_running(platforms, os);
         if self.selects {
             running
         } else {
             running.and(self.schedulable_set())
         }
+    }
+
+    /// The same, schedulable or not.
+    pub(super) fn all_running(&self, platforms: &Platforms, os: Os) -> Architectures {
+        self.nodes_for(platforms).1.of(os)
     }
 
     /// Those that run an image with these `platforms` natively.

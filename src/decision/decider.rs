@@ -15,8 +15,8 @@ use super::{
 };
 use crate::{
     platform::{ARCHITECTURE_LABEL, Architecture, Architectures, OS_LABEL, Os},
-    pod::{PodContext, covers},
-    settings::{OnUnsupportedSelection, Weight},
+    pod::{NodeConstraints, PodContext, covers},
+    settings::{OnUnplaced, OnUnsupportedSelection, Weight},
     unchanged::Unchanged,
 };
 
@@ -42,6 +42,7 @@ impl Decision {
         let is_rejected = matches!(
             self.outcome,
             Outcome::Rejected(_)
+                | Outcome::NotApplied(_)
                 | Outcome::NotPlaced {
                     reason: Unchanged::Unfinished,
                     ..
@@ -60,6 +61,8 @@ pub(super) struct Decider<'d, 's> {
     pub(super) candidates: &'d Candidates<'s>,
     /// How many images the Pod has.
     pub(super) images: usize,
+    /// What the object as it came demands of its nodes, where it isn't to be changed.
+    pub(super) as_it_came: Option<&'d NodeConstraints>,
     /// Why the object is rejected, if it is.
     pub(super) problems: Vec<Problem>,
     /// What the user is warned of.
@@ -87,8 +90,16 @@ impl Decider<'_, '_> {
             self.match_labels(&mut outcome, &mut placement);
             (outcome, placement)
         };
+        if let Some(unplaced) = self.unplaced().filter(|_| self.problems.is_empty()) {
+            if self.pod.settings.on_unplaced == OnUnplaced::Reject {
+                self.problems.push(unplaced);
+            } else {
+                outcome = Outcome::NotApplied(Box::new(outcome));
+            }
+        }
         if !self.problems.is_empty() {
-            (outcome, placement) = (Outcome::Rejected(self.problems), Placement::default());
+            outcome = Outcome::Rejected(Problem::in_order(self.problems));
+            placement = Placement::default();
         }
         let mut warnings = Vec::new();
         for importance in Importance::IN_ORDER {

@@ -11,7 +11,7 @@ use super::{
     warning::Warning,
 };
 use crate::{
-    platform::{Os, Platforms},
+    platform::{Architecture, Architectures, Os, Platforms},
     settings::{OnLookupFailure, OnNoCommonArchitecture, OnUnsupportedSelection, Strict},
     unchanged::Unchanged,
 };
@@ -142,6 +142,29 @@ impl Decider<'_, '_> {
         self.judge(problem, action == OnUnsupportedSelection::Reject);
     }
 
+    /// What is wrong with an object that isn't to be changed where it admits nodes that can't run its images.
+    pub(super) fn unplaced(&self) -> Option<Problem> {
+        let constraints = self.as_it_came?;
+        let systems = self.pod.settings.operating_systems.as_slice();
+        let schedulable = self.pod.settings.schedulable_architectures;
+        constraints.terms.iter().find_map(|term| {
+            let mut systems = systems.iter().filter(|os| term.systems.contains(**os));
+            systems.find_map(|os| {
+                let running = self.candidates.on(*os, true);
+                let architecture = example_of(term.architectures.minus(running), schedulable)?;
+                let lacks = |platforms: &Platforms| {
+                    let nodes = self.candidates.all_running(platforms, *os);
+                    !nodes.contains(architecture)
+                };
+                Some(Problem::Unplaced {
+                    os: *os,
+                    architecture,
+                    images: self.candidates.listing(lacks),
+                })
+            })
+        })
+    }
+
     fn judge(&mut self, problem: Problem, rejects: bool) {
         if rejects {
             self.problems.push(problem);
@@ -149,4 +172,16 @@ impl Decider<'_, '_> {
             self.warnings.push(Warning::Problem(problem));
         }
     }
+}
+
+/// One of `architectures` for a message: one that is schedulable, or common, if there is such.
+fn example_of(architectures: Architectures, schedulable: Architectures) -> Option<Architecture> {
+    let common: Architectures = ["amd64", "arm64"]
+        .into_iter()
+        .filter_map(Architecture::parse)
+        .collect();
+    let of = |preferred: Architectures| architectures.and(preferred).iter().next();
+    of(schedulable)
+        .or_else(|| of(common))
+        .or_else(|| of(architectures))
 }

@@ -2,7 +2,7 @@
 //!
 //! Pure: no JSON, no registry. Design, sections 5, 7 and 9.
 
-use crate::pod::PodContext;
+use crate::pod::{NodeConstraints, PodContext};
 
 mod candidates;
 mod decider;
@@ -22,12 +22,19 @@ pub use placement::{Placement, Requirement};
 pub use problem::{ImagePlatforms, Problem};
 pub use warning::{LabelReason, Warning};
 
-/// Decides on a Pod with what is known of its images; `images` is how many it has.
-pub fn decide(pod: &PodContext<'_>, candidates: &Candidates<'_>, images: usize) -> Decision {
+/// Decides on a Pod with what is known of its images; `images` is how many it has. `as_it_came` is what the object demands
+/// of its nodes, where it isn't to be changed.
+pub fn decide(
+    pod: &PodContext<'_>,
+    candidates: &Candidates<'_>,
+    images: usize,
+    as_it_came: Option<&NodeConstraints>,
+) -> Decision {
     Decider {
         pod,
         candidates,
         images,
+        as_it_came,
         problems: Vec::new(),
         warnings: Vec::new(),
     }

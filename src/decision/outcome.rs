@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::problem::Problem;
+use super::problem::{Problem, UNPLACED};
 use crate::{
     platform::{Architecture, Architectures, Os},
     settings::Weight,
@@ -29,7 +29,9 @@ pub enum Outcome {
         /// What it gets all the same.
         additions: Vec<Addition>,
     },
-    /// The object is rejected.
+    /// The object isn't to be changed, and admits nodes that can't run its images: this would have come of it.
+    NotApplied(Box<Outcome>),
+    /// The object is rejected. The problem whose code counts comes first.
     Rejected(Vec<Problem>),
 }
 
@@ -58,6 +60,10 @@ impl Outcome {
         match self {
             Self::Placed { .. } => None,
             Self::NotPlaced { reason, .. } => Some(reason.cause().to_owned()),
+            Self::NotApplied(outcome) => Some(match outcome.cause() {
+                Some(cause) => format!("{UNPLACED},{cause}"),
+                None => UNPLACED.to_owned(),
+            }),
             Self::Rejected(problems) => {
                 let mut causes: Vec<&str> = Vec::new();
                 for problem in problems {
@@ -98,12 +104,26 @@ impl fmt::Display for Outcome {
                     write!(formatter, "only {additions}: {reason}")
                 }
             }
+            Self::NotApplied(outcome) => {
+                formatter.write_str("not applied: ")?;
+                match &**outcome {
+                    Self::NotPlaced { reason, .. } => reason.fmt(formatter),
+                    other => other.fmt(formatter),
+                }
+            }
             Self::Rejected(problems) => {
-                for (index, problem) in problems.iter().enumerate() {
-                    if index > 0 {
+                let mut last = "";
+                for problem in problems {
+                    let cause = problem.cause();
+                    if !last.is_empty() {
                         formatter.write_str("; ")?;
                     }
+                    // Several of one cause share it.
+                    if cause != last {
+                        write!(formatter, "{cause}: ")?;
+                    }
                     problem.fmt(formatter)?;
+                    last = cause;
                 }
                 Ok(())
             }

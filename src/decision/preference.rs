@@ -55,7 +55,7 @@ impl Preference {
         let Some(source) = Source::of(pod, warnings) else {
             return Self::default();
         };
-        let settings = pod.settings;
+        let settings = pod.preferred;
         // Emulation is for what has nothing better.
         let counts = if choice.native.is_empty() {
             choice.remaining
@@ -64,13 +64,13 @@ impl Preference {
         };
         let preferred = match source {
             Source::Label(architecture) => Some(architecture),
-            Source::Settings => settings.preferred_architecture,
+            Source::Settings => settings.architecture,
         };
         let followed = preferred.filter(|architecture| counts.contains(*architecture));
         if let (Source::Label(architecture), None) = (source, followed) {
             warnings.push(not_followed(pod, architecture, choice));
         }
-        let is_soft = settings.preference_enforcement == PreferenceEnforcement::Preferred;
+        let is_soft = settings.enforcement == PreferenceEnforcement::Preferred;
         if let (false, Some(architecture)) = (is_soft, followed)
             && !choice.is_placed_elsewhere
             && choice.in_every_term.contains(architecture)
@@ -81,13 +81,13 @@ impl Preference {
             };
         }
         let mut weights: Vec<(Architecture, Weight)> = match source {
-            Source::Settings if is_soft && !settings.architecture_weights.is_empty() => {
-                settings.architecture_weights.iter().copied().collect()
+            Source::Settings if is_soft && !settings.weights.is_empty() => {
+                settings.weights.iter().copied().collect()
             }
             _ => followed.map(fully).into_iter().collect(),
         };
         weights.retain(|(architecture, _)| counts.contains(*architecture));
-        let wishes = preferred.is_some() || !settings.architecture_weights.is_empty();
+        let wishes = preferred.is_some() || !settings.weights.is_empty();
         if weights.is_empty() && source == Source::Settings && wishes && counts != choice.remaining
         {
             weights = counts.iter().map(fully).collect();

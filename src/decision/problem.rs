@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{
     image::LookupFailure,
-    platform::{Architectures, Os, Platforms},
+    platform::{Architecture, Architectures, Os, Platforms},
     set::SortedSet,
     text::{elide_middle, join, join_with},
     unchanged::Unchanged,
@@ -14,6 +14,18 @@ use crate::{
 const LONGEST_IMAGE: usize = 256;
 /// The most platforms of an image in a message.
 const MOST_PLATFORMS: usize = 12;
+
+/// The cause of an object that admits nodes which can't run its images, and isn't to be changed.
+pub(super) const UNPLACED: &str = "UnplacedPod";
+
+/// The Pod asks for what can't be.
+const BAD_REQUEST: u16 = 400;
+/// Its images aren't for the nodes.
+const FORBIDDEN: u16 = 403;
+/// A registry doesn't say what its images are for.
+const FAILED_DEPENDENCY: u16 = 424;
+/// It is to be tried again: clients that know transient errors do so.
+const TOO_MANY_REQUESTS: u16 = 429;
 
 /// What is wrong with a Pod.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +72,15 @@ pub enum Problem {
         /// The schedulable architectures, if only they count.
         schedulable: Option<Architectures>,
     },
+    /// The Pod, which isn't to be changed, admits nodes that can't run its images. Design, section 10.
+    Unplaced {
+        /// A platform of such nodes.
+        os: Os,
+        /// Their architecture.
+        architecture: Architecture,
+        /// The images that they can't run.
+        images: Vec<ImagePlatforms>,
+    },
 }
 
 /// An image and its platforms.
@@ -74,15 +95,40 @@ pub struct ImagePlatforms {
 }
 
 impl Problem {
-    /// The word for it in the audit annotation `cause`, which stays the same from release to release.
+    /// The word for it, at the start of messages and in the audit annotation `cause`, which stays the same from release to
+    /// release.
     pub fn cause(&self) -> &'static str {
+        self.for_programs().0
+    }
+
+    /// The HTTP status of a rejection for it. Of several problems the first counts. Design, section 11.
+    pub fn code(&self) -> u16 {
+        self.for_programs().1
+    }
+
+    /// The problems in the order of their codes.
+    pub(super) fn in_order(problems: Vec<Self>) -> Vec<Self> {
+        let mut sorted: Vec<Self> = Vec::with_capacity(problems.len());
+        for problem in problems {
+            let at = sorted.iter().take_while(|it| it.code() <= problem.code());
+            sorted.insert(at.count(), problem);
+        }
+        sorted
+    }
+
+    fn for_programs(&self) -> (&'static str, u16) {
         match self {
-            Self::UnreadableImages(_) => "UnreadableImages",
-            Self::Unfinished { .. } => Unchanged::Unfinished.cause(),
-            Self::NoOperatingSystem(_) => "NoOperatingSystem",
-            Self::MissingArchitectures { .. } => "MissingArchitectures",
-            Self::NoCommonArchitecture { .. } => Unchanged::NoCommonArchitecture.cause(),
-            Self::UnsupportedSelection { .. } => Unchanged::UnsupportedSelection.cause(),
+            Self::UnsupportedSelection { .. } => {
+                (Unchanged::UnsupportedSelection.cause(), BAD_REQUEST)
+            }
+            Self::NoOperatingSystem(_) => ("NoOperatingSystem", FORBIDDEN),
+            Self::MissingArchitectures { .. } => ("MissingArchitectures", FORBIDDEN),
+            Self::NoCommonArchitecture { .. } => {
+                (Unchanged::NoCommonArchitecture.cause(), FORBIDDEN)
+            }
+            Self::Unplaced { .. } => (UNPLACED, FORBIDDEN),
+            Self::UnreadableImages(_) => ("UnreadableImages", FAILED_DEPENDENCY),
+            Self::Unfinished { .. } => (Unchanged::Unfinished.cause(), TOO_MANY_REQUESTS),
         }
     }
 }
@@ -146,6 +192,15 @@ impl fmt::Display for Problem {
                     Within(schedulable)
                 )
             }
+            Self::Unplaced {
+                os,
+                architecture,
+                images,
+            } => write!(
+                formatter,
+                "the Pod admits nodes, such as {os}/{architecture}, that can't run {}: have a policy that mutates place it, or select its nodes",
+                join(images)
+            ),
         }
     }
 }

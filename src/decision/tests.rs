@@ -91,7 +91,7 @@ impl Case {
                     }
                     candidates.add(image, support);
                 }
-                decide(pod, &candidates, 0)
+                decide(pod, &candidates, 0, None)
             },
         )
     }
@@ -115,6 +115,8 @@ fn with_pod<T>(
     let spec = root.field("spec").unwrap().unwrap();
     let strict = settings.strict_in(namespace);
     let object = PodObject {
+        namespace,
+        bucket: 0,
         is_template: runs_everywhere,
         runs_everywhere,
         is_suspended: false,
@@ -278,7 +280,7 @@ fn images_with_nothing_in_common_are_rejected_by_name_and_platform() {
     };
     assert_eq!(
         images().verdict(),
-        "rejected: no architecture runs every image on linux: a (linux/amd64, linux/arm/v7), b (linux/arm64)"
+        "rejected: NoCommonArchitecture: no architecture runs every image on linux: a (linux/amd64, linux/arm/v7), b (linux/arm64)"
     );
     let mut warned = images();
     warned.settings =
@@ -302,7 +304,7 @@ fn a_wasm_image_without_a_runtime_class_runs_on_no_node() {
     let image = case(json!({}), json!({})).image("a", &["wasi/wasm"]);
     assert_eq!(
         image.verdict(),
-        "rejected: no architecture runs every image on linux: a (wasi/wasm)"
+        "rejected: NoCommonArchitecture: no architecture runs every image on linux: a (wasi/wasm)"
     );
     let image = case(json!({}), json!({})).image("a", &["linux/wasm"]);
     assert!(image.verdict().starts_with("rejected"));
@@ -335,7 +337,7 @@ fn a_failed_lookup_that_rejects_is_found_in_any_order() {
     };
     assert_eq!(
         images(settings).verdict(),
-        "rejected: cannot tell which platforms these images support: x (not authorized)"
+        "rejected: UnreadableImages: cannot tell which platforms these images support: x (not authorized)"
     );
     let rejected_anyway = images(json!({"onLookupFailure": "reject"})).decide();
     assert_eq!(rejected_anyway.failed_lookups, 0);
@@ -363,7 +365,7 @@ fn failed_lookups_can_be_rejected_all_by_name() {
     let decision = multi(settings, json!({})).failed("x").failed("y").decide();
     assert_eq!(
         verdict(&decision),
-        "rejected: cannot tell which platforms these images support: x (not authorized), y (not authorized)"
+        "rejected: UnreadableImages: cannot tell which platforms these images support: x (not authorized), y (not authorized)"
     );
     assert_eq!(decision.failed_lookups, 2);
     assert_eq!(warnings(&decision), [""; 0]);
@@ -382,12 +384,12 @@ fn images_that_count_as_the_fallback_are_named() {
     let conflict = case(settings.clone(), json!({})).image("side", &["linux/arm64"]);
     assert_eq!(
         conflict.failed("app").verdict(),
-        "rejected: no architecture runs every image on linux: side (linux/arm64), app (counted as amd64)"
+        "rejected: NoCommonArchitecture: no architecture runs every image on linux: side (linux/arm64), app (counted as amd64)"
     );
     let selected = json!({"nodeSelector": {"kubernetes.io/arch": "arm64"}});
     assert_eq!(
         case(settings, selected).failed("app").verdict(),
-        "rejected: the Pod selects arm64, which excludes every architecture that its images support on linux: app (counted as amd64)"
+        "rejected: UnsupportedSelection: the Pod selects arm64, which excludes every architecture that its images support on linux: app (counted as amd64)"
     );
 }
 
@@ -398,7 +400,7 @@ fn a_message_about_exclusion_names_the_schedulable_architectures() {
     let spec = terms(json!([arch("NotIn", &["amd64"])]));
     assert_eq!(
         multi(settings, spec).verdict(),
-        "rejected: the Pod's node affinity excludes every architecture that its images support on linux: app (linux/amd64, linux/arm64); schedulable architectures: amd64"
+        "rejected: UnsupportedSelection: the Pod's node affinity excludes every architecture that its images support on linux: app (linux/amd64, linux/arm64); schedulable architectures: amd64"
     );
 }
 
@@ -450,7 +452,10 @@ fn an_unsupported_selection_is_ignored_warned_of_or_rejected(
     let warned = with("warn").decide();
     assert_eq!(warnings(&warned), [text]);
     assert!(warned.placement.is_empty());
-    assert_eq!(with("reject").verdict(), format!("rejected: {text}"));
+    assert_eq!(
+        with("reject").verdict(),
+        format!("rejected: UnsupportedSelection: {text}")
+    );
 }
 
 #[test]
@@ -582,7 +587,7 @@ fn the_first_operating_system_that_every_image_has_is_chosen_and_written_down() 
     let none = both().image("b", &["freebsd/amd64"]);
     assert_eq!(
         none.verdict(),
-        "rejected: no architecture runs every image on linux or windows: a (linux/amd64, windows/amd64), b (freebsd/amd64)"
+        "rejected: NoCommonArchitecture: no architecture runs every image on linux or windows: a (linux/amd64, windows/amd64), b (freebsd/amd64)"
     );
 }
 
@@ -676,11 +681,11 @@ fn strict(mut case: Case) -> Case {
 }
 
 #[rstest]
-#[case::failed_lookup(multi(json!({}), json!({})).failed("x"), "rejected: cannot tell which platforms these images support: x (not authorized)")]
-#[case::missing_os(case(json!({}), json!({})).image("a", &["any/arm64"]), "rejected: a doesn't say which operating system it needs")]
-#[case::nothing_in_common(case(json!({"onNoCommonArchitecture": "warn"}), json!({})).image("a", &["linux/arm64"]).image("b", &["linux/s390x", "linux/arm64/v8"]).image("c", &["linux/amd64"]), "rejected: c (linux/amd64) doesn't support arm64 on linux; no architecture runs every image on linux: a (linux/arm64), b (linux/arm64/v8, linux/s390x), c (linux/amd64)")]
-#[case::unsupported_selection(multi(json!({"onUnsupportedSelection": "ignore"}), json!({"nodeSelector": {"kubernetes.io/arch": "s390x"}})), "rejected: the Pod selects s390x, which excludes every architecture that its images support on linux: app (linux/amd64, linux/arm64)")]
-#[case::required_architecture(multi(json!({}), json!({})).image("b", &["linux/amd64"]).image("c", &["linux/amd64"]), "rejected: b (linux/amd64) doesn't support arm64 on linux; c (linux/amd64) doesn't support arm64 on linux")]
+#[case::failed_lookup(multi(json!({}), json!({})).failed("x"), "rejected: UnreadableImages: cannot tell which platforms these images support: x (not authorized)")]
+#[case::missing_os(case(json!({}), json!({})).image("a", &["any/arm64"]), "rejected: NoOperatingSystem: a doesn't say which operating system it needs")]
+#[case::nothing_in_common(case(json!({"onNoCommonArchitecture": "warn"}), json!({})).image("a", &["linux/arm64"]).image("b", &["linux/s390x", "linux/arm64/v8"]).image("c", &["linux/amd64"]), "rejected: MissingArchitectures: c (linux/amd64) doesn't support arm64 on linux; NoCommonArchitecture: no architecture runs every image on linux: a (linux/arm64), b (linux/arm64/v8, linux/s390x), c (linux/amd64)")]
+#[case::unsupported_selection(multi(json!({"onUnsupportedSelection": "ignore"}), json!({"nodeSelector": {"kubernetes.io/arch": "s390x"}})), "rejected: UnsupportedSelection: the Pod selects s390x, which excludes every architecture that its images support on linux: app (linux/amd64, linux/arm64)")]
+#[case::required_architecture(multi(json!({}), json!({})).image("b", &["linux/amd64"]).image("c", &["linux/amd64"]), "rejected: MissingArchitectures: b (linux/amd64) doesn't support arm64 on linux; c (linux/amd64) doesn't support arm64 on linux")]
 #[case::everything_in_order(multi(json!({}), json!({})), "nodeSelector=amd64")]
 fn a_strict_namespace_rejects_whatever_is_unclear(#[case] case: Case, #[case] expected: &str) {
     assert_eq!(strict(case).verdict(), expected);

@@ -3,6 +3,8 @@
 use k8s_openapi::api::core::v1::{NodeSelectorRequirement, PreferredSchedulingTerm, Toleration};
 use node_architecture_json::{Draft, DraftObject};
 
+use crate::hash::fnv1a;
+
 /// The annotation of a placement: the record of what was added to a template, and a sentence about it in a Pod.
 pub const ANNOTATION: &str = "node-architecture-policy/placement";
 
@@ -39,13 +41,9 @@ pub(super) fn toleration_json<'a>(toleration: &Toleration) -> DraftObject<'a> {
         .with_some("tolerationSeconds", toleration.toleration_seconds)
 }
 
-/// FNV-1a, 64 bits, in hexadecimal digits: the same on every machine and in every release, unlike Rust's own.
+/// The hash of a text, in hexadecimal digits.
 pub(super) fn hash(text: &str) -> String {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for byte in text.bytes() {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    }
-    format!("{hash:016x}")
+    format!("{:016x}", fnv1a(text))
 }
 
 /// The hash of a required term that has no more of our requirements: whether its list of them is absent, `null` or

@@ -8,7 +8,7 @@ use node_architecture_json::{Field, Json, JsonType, Mismatch};
 
 use crate::{
     platform::Os,
-    settings::{OnUnsupportedSelection, Settings, Strict},
+    settings::{OnUnsupportedSelection, Preferred, Settings, Strict},
 };
 
 mod constraints;
@@ -26,7 +26,7 @@ pub struct PodContext<'s> {
     /// The strict rules, where they hold.
     pub strict: Option<&'s Strict>,
     /// What object it is the Pod (template) of.
-    pub object: PodObject,
+    pub object: PodObject<'s>,
     /// What the Pod says about its nodes, `matched_labels` included.
     pub constraints: NodeConstraints,
     /// Node labels that the Pod has to match by `matchNodeLabels`, as far as its node selector lacks them.
@@ -35,6 +35,8 @@ pub struct PodContext<'s> {
     pub excluded_labels: Vec<(String, String)>,
     /// The value of the Pod's label that overrides the preferred architecture.
     pub preferred_label: Option<String>,
+    /// What the settings prefer for it.
+    pub preferred: Preferred<'s>,
     /// Whether something but the labels of nodes decides where the Pod lands, so that a pin might leave it no node.
     pub is_placed_elsewhere: bool,
     /// The terms of the Pod's soft node affinity, as canonical JSON.
@@ -49,7 +51,11 @@ pub struct PodContext<'s> {
 
 /// What object a Pod (template) is of, as far as it matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PodObject {
+pub struct PodObject<'o> {
+    /// The namespace that it is in.
+    pub namespace: &'o str,
+    /// The bucket of the workload, 0 to 99, by which preference rules take a share.
+    pub bucket: u8,
     /// Whether it is the template of another object, and not a Pod.
     pub is_template: bool,
     /// Whether its Pods run on every node that can run them: those of a DaemonSet.
@@ -69,15 +75,17 @@ impl<'s> PodContext<'s> {
         spec: &Field<'_, '_>,
         settings: &'s Settings,
         strict: Option<&'s Strict>,
-        object: PodObject,
+        object: PodObject<'s>,
         annotation: &str,
     ) -> Result<Self, Mismatch> {
         let labels = Labels::read(pod, settings, annotation)?;
-        let [selector, affinity, os, tolerations] =
-            spec.fields(["nodeSelector", "affinity", "os", "tolerations"])?;
-        let mut selector = node_selector(selector.as_ref())?;
-        let affinity = Affinity::read(affinity.as_ref())?;
+        let Selection {
+            node_selector: mut selector,
+            affinity,
+            os,
+        } = Selection::read(spec)?;
         let required = affinity.required.as_deref();
+        let all_labels = labels.all;
         let mut matched_labels = Vec::new();
         let mut excluded_labels = Vec::new();
         for (key, value) in labels.matched {
@@ -92,11 +100,6 @@ impl<'s> PodContext<'s> {
             }
         }
         selector.extend(matched_labels.iter().cloned());
-        let os = match os {
-            Some(os) => os.field("name")?.and_then(|name| name.json().as_str()),
-            None => None,
-        };
-        let os = os.and_then(|name| Os::parse(&name));
         let constraints = NodeConstraints::new(&selector, required, &affinity.preferred, os);
         let has_runtime_class = spec.json().text_of("runtimeClassName").is_some();
         Ok(Self {
@@ -110,8 +113,11 @@ impl<'s> PodContext<'s> {
             matched_labels,
             excluded_labels,
             preferred_label: labels.preferred,
+            preferred: settings.preferred(object.namespace, object.bucket, &|key| {
+                all_labels.and_then(|all| value_of(all, key))
+            }),
             preferences: affinity.preferences,
-            tolerations: match tolerations {
+            tolerations: match spec.field("tolerations")? {
                 Some(tolerations) if !settings.tolerations.is_empty() => {
                     each(&tolerations, toleration)?
                 }
@@ -138,9 +144,60 @@ impl<'s> PodContext<'s> {
     }
 }
 
+impl NodeConstraints {
+    /// What the Pod (template) `pod`, which is at `path` in its object, demands of its nodes by itself; `None` where it has
+    /// no spec.
+    ///
+    /// # Errors
+    /// [`Mismatch`] where a field isn't as the API has it.
+    pub fn of_object(pod: Json<'_>, path: &str) -> Result<Option<Self>, Mismatch> {
+        let root = Field::root(pod, path);
+        let Some(spec) = root.field("spec")? else {
+            return Ok(None);
+        };
+        let Selection {
+            node_selector,
+            affinity,
+            os,
+        } = Selection::read(&spec)?;
+        let required = affinity.required.as_deref();
+        Ok(Some(Self::new(
+            &node_selector,
+            required,
+            &affinity.preferred,
+            os,
+        )))
+    }
+}
+
+/// What a Pod's spec says of its nodes.
+struct Selection {
+    node_selector: Vec<(String, String)>,
+    affinity: Affinity,
+    /// `spec.os.name`.
+    os: Option<Os>,
+}
+
+impl Selection {
+    fn read(spec: &Field<'_, '_>) -> Result<Self, Mismatch> {
+        let [selector, affinity, os] = spec.fields(["nodeSelector", "affinity", "os"])?;
+        let os = match os {
+            Some(os) => os.field("name")?.and_then(|name| name.json().as_str()),
+            None => None,
+        };
+        Ok(Self {
+            node_selector: node_selector(selector.as_ref())?,
+            affinity: Affinity::read(affinity.as_ref())?,
+            os: os.and_then(|name| Os::parse(&name)),
+        })
+    }
+}
+
 /// The labels of a Pod (template) that the settings make matter.
 #[derive(Default)]
-struct Labels {
+struct Labels<'a> {
+    /// All of them.
+    all: Option<Json<'a>>,
     /// The value of `preferredArchitectureLabel`.
     preferred: Option<String>,
     /// The keys of `matchNodeLabels` that the Pod has, with their values.
@@ -149,8 +206,8 @@ struct Labels {
     has_annotation: bool,
 }
 
-impl Labels {
-    fn read(pod: &Field<'_, '_>, settings: &Settings, annotation: &str) -> Result<Self, Mismatch> {
+impl<'a> Labels<'a> {
+    fn read(pod: &Field<'a, '_>, settings: &Settings, annotation: &str) -> Result<Self, Mismatch> {
         let Some(metadata) = pod.field("metadata")? else {
             return Ok(Self::default());
         };
@@ -168,10 +225,7 @@ impl Labels {
             });
         };
         labels.expect(JsonType::Object)?;
-        let value = |key: &str| {
-            let value = labels.json().get(key).and_then(Json::as_str);
-            value.map(|value| value.into_owned())
-        };
+        let value = |key: &str| value_of(labels.json(), key);
         let preferred = value(settings.preferred_architecture_label.as_str());
         let mut matched = Vec::new();
         for key in &settings.match_node_labels {
@@ -180,11 +234,18 @@ impl Labels {
             }
         }
         Ok(Self {
+            all: Some(labels.json()),
             preferred,
             matched,
             has_annotation,
         })
     }
+}
+
+/// The value of the label `key`, which may be empty.
+fn value_of(labels: Json<'_>, key: &str) -> Option<String> {
+    let value = labels.get(key).and_then(Json::as_str);
+    value.map(|value| value.into_owned())
 }
 
 /// The labels of `spec.nodeSelector`; a value of `null` is empty.

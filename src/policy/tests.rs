@@ -83,23 +83,27 @@ fn an_object_that_passes_unchanged_is_not_sent_back() {
 #[case::not_json(
     "{",
     400,
-    "cannot read the request: EOF while parsing an object at line 1 column 1"
+    "UnreadableRequest: cannot read the request: EOF while parsing an object at line 1 column 1"
 )]
 #[case::no_object(
     "[]",
     400,
-    "cannot read the request: payload: expected an object, got a list"
+    "UnreadableRequest: cannot read the request: payload: expected an object, got a list"
 )]
-#[case::no_request("{}", 400, "cannot read the request: request: missing")]
+#[case::no_request(
+    "{}",
+    400,
+    "UnreadableRequest: cannot read the request: request: missing"
+)]
 #[case::odd_request(
     r#"{"request": 1}"#,
     400,
-    "cannot read the request: request: expected an object, got a number"
+    "UnreadableRequest: cannot read the request: request: expected an object, got a number"
 )]
 #[case::odd_settings(
     r#"{"request": {}, "settings": {"annotate": 1}}"#,
-    500,
-    "the settings of the policy are invalid: annotate: 1 is a number, use true or false"
+    400,
+    "InvalidSettings: the settings of the policy are invalid: annotate: 1 is a number, use true or false"
 )]
 fn what_cannot_be_read_is_rejected_in_one_line(
     #[case] payload: &str,
@@ -136,7 +140,9 @@ fn a_pod_of_another_shape_than_the_api_gives_it_is_rejected_by_field(
     assert_eq!(response["code"], json!(400));
     assert_eq!(
         response["message"],
-        json!(format!("cannot read the request: {message}"))
+        json!(format!(
+            "UnreadableRequest: cannot read the request: {message}"
+        ))
     );
 }
 
@@ -244,7 +250,9 @@ fn a_pod_whose_images_were_not_all_read_in_time_is_to_be_tried_again() {
     assert_eq!(response["code"], json!(429));
     assert_eq!(
         response["message"],
-        json!("2 of 3 images were read in time; trying again goes on from there")
+        json!(
+            "UnfinishedLookups: 2 of 3 images were read in time; trying again goes on from there"
+        )
     );
 }
 
@@ -752,4 +760,184 @@ fn fields_and_numbers_that_no_parser_knows_survive() {
     let response = String::from_utf8(validate(payload.as_bytes(), &mut host())).unwrap();
     let kept = object.trim_end_matches("}}");
     assert!(response.contains(kept), "{response}");
+}
+
+/// Settings without a mutation, beside others.
+fn validating(mut settings: Value) -> Value {
+    settings["mutate"] = json!(false);
+    settings
+}
+
+/// The response to a Pod of `image` with members of its spec, for settings without a mutation.
+fn validated(image: &str, spec: &Value, settings: Value) -> Value {
+    let mut object = pod(image);
+    for (key, value) in spec.as_object().unwrap() {
+        object["spec"][key] = value.clone();
+    }
+    let response = evaluate(&create(object), &validating(settings));
+    assert_eq!(response.get("mutated_object"), None);
+    response
+}
+
+fn selector(architecture: &str) -> Value {
+    json!({"nodeSelector": {"kubernetes.io/arch": architecture}})
+}
+
+#[rstest]
+#[case::unplaced("app:1", json!({}), json!({}), "not applied: nodeSelector=amd64", json!("UnplacedPod"))]
+#[case::placed("app:1", selector("arm64"), json!({}), "unchanged: the Pod selects its architecture", json!("SelectsItsArchitecture"))]
+#[case::only_the_preference_is_missing("app:1", in_terms(json!("NotIn"), others_than(&["amd64", "arm64"])), json!({}), "nodeSelector=amd64", json!(null))]
+#[case::nothing_is_known("private:1", json!({}), json!({}), "unchanged: no image had a say", json!("NoKnownPlatforms"))]
+#[case::a_selection_that_is_warned_of("app:1", selector("s390x"), json!({}), "not applied: the Pod selects its architecture", json!("UnplacedPod,SelectsItsArchitecture"))]
+#[case::an_architecture_that_is_not_schedulable("app:1", in_terms(json!("In"), json!(["amd64", "s390x"])), json!({"schedulableArchitectures": ["amd64"]}), "not applied: nodeAffinity=amd64", json!("UnplacedPod"))]
+#[case::another_system_of_the_cluster("app:1", selector("amd64"), json!({"operatingSystems": ["linux", "windows"]}), "not applied: os=linux", json!("UnplacedPod"))]
+#[case::a_dead_term("app:1", in_terms(json!("In"), json!([])), json!({}), "unchanged: the Pod selects its architecture", json!("SelectsItsArchitecture"))]
+fn what_is_not_to_be_changed_says_whether_it_is_placed(
+    #[case] image: &str,
+    #[case] spec: Value,
+    #[case] settings: Value,
+    #[case] placement: &str,
+    #[case] cause: Value,
+) {
+    let response = validated(image, &spec, settings);
+    assert_eq!(response["accepted"], json!(true));
+    let annotations = &response["audit_annotations"];
+    assert_eq!(annotations["placement"], json!(placement));
+    assert_eq!(annotations["cause"], cause);
+}
+
+/// Required node affinity of one term on the architecture.
+fn in_terms(operator: Value, architectures: Value) -> Value {
+    json!({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
+        "nodeSelectorTerms": [{"matchExpressions": [
+            {"key": "kubernetes.io/arch", "operator": operator, "values": architectures}
+        ]}]
+    }}}})
+}
+
+/// Every architecture but `those`.
+fn others_than(those: &[&str]) -> Value {
+    let all = crate::platform::Architectures::all();
+    let names = all.iter().map(|architecture| architecture.to_string());
+    names
+        .filter(|name| !those.contains(&name.as_str()))
+        .collect()
+}
+
+#[test]
+fn labels_to_match_place_nothing_that_is_not_to_be_changed() {
+    let mut object = pod("app:1");
+    object["metadata"] = json!({"labels": {"kubernetes.io/arch": "amd64"}});
+    let settings = json!({"matchNodeLabels": ["kubernetes.io/arch"]});
+    let response = evaluate(&create(object), &validating(settings));
+    let cause = json!("UnplacedPod,SelectsItsArchitecture");
+    assert_eq!(response["audit_annotations"]["cause"], cause);
+}
+
+#[test]
+fn an_unplaced_pod_is_refused_by_a_gate_and_a_placed_one_passes() {
+    let gate = json!({"onUnplaced": "reject"});
+    let response = validated("app:1", &json!({}), gate.clone());
+    assert_eq!(response["accepted"], json!(false));
+    assert_eq!(response["code"], json!(403));
+    assert_eq!(
+        response["message"],
+        json!(
+            "UnplacedPod: the Pod admits nodes, such as linux/386, that can't run app:1 (linux/amd64, linux/arm64): have a policy that mutates place it, or select its nodes"
+        )
+    );
+    let placed = evaluate(&create(pod("app:1")), &json!({}))["mutated_object"].clone();
+    let response = evaluate(&create(placed), &validating(gate));
+    assert_eq!(response["accepted"], json!(true), "{response}");
+}
+
+#[test]
+fn what_is_refused_anyway_is_refused_for_that_alone() {
+    let settings = json!({"onUnplaced": "reject", "onUnsupportedSelection": "reject"});
+    let response = validated("app:1", &selector("s390x"), settings);
+    assert_eq!(response["code"], json!(400));
+    assert_eq!(
+        response["audit_annotations"]["cause"],
+        json!("UnsupportedSelection")
+    );
+}
+
+#[test]
+fn an_update_that_loses_its_placement_is_unplaced_though_its_base_is_the_old_one() {
+    let deployment = |template: &Value| json!({"spec": {"template": template}});
+    let mut request = create(deployment(&pod("app:1")));
+    request["kind"] = json!({"group": "apps", "version": "v1", "kind": "Deployment"});
+    let placed = evaluate(&request, &json!({}))["mutated_object"].clone();
+    request["operation"] = json!("UPDATE");
+    request["oldObject"] = placed.clone();
+    let gate = validating(json!({"onUnplaced": "reject"}));
+    let response = evaluate(&request, &gate);
+    assert_eq!(response["audit_annotations"]["cause"], json!("UnplacedPod"));
+    // What a policy that mutates makes of it passes.
+    request["object"] = evaluate(&request, &json!({}))["mutated_object"].clone();
+    assert_eq!(request["object"], placed);
+    assert_eq!(evaluate(&request, &gate)["accepted"], json!(true));
+}
+
+#[test]
+fn a_rule_takes_the_place_of_the_preference_and_the_label_of_a_pod_wins() {
+    let settings = json!({
+        "preferredArchitecture": null,
+        "preferenceRules": [
+            {"namespaces": ["team-*"], "preferredArchitecture": "arm64"},
+            {
+                "matchLabels": {"tier": "web"},
+                "preferredArchitecture": "arm64",
+                "preferenceEnforcement": "preferred",
+                "architectureWeights": {"arm64": 80, "amd64": 20},
+            },
+        ],
+    });
+    let placement = |namespace: &str, labels: Value| {
+        let mut object = pod("app:1");
+        object["metadata"] = json!({ "labels": labels });
+        let mut request = create(object);
+        request["namespace"] = json!(namespace);
+        let response = evaluate(&request, &settings);
+        response["audit_annotations"]["placement"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let label = "arch.noe.adevinta.com/preferred";
+    assert_eq!(placement("team-a", json!({})), "nodeSelector=arm64");
+    assert_eq!(placement("other", json!({})), "nodeAffinity=amd64,arm64");
+    assert_eq!(
+        placement("other", json!({"tier": "web"})),
+        "nodeAffinity=amd64,arm64 preferred=amd64:20 preferred=arm64:80"
+    );
+    assert_eq!(
+        placement("other", json!({"tier": "web", label: "amd64"})),
+        "nodeAffinity=amd64,arm64 preferred=amd64:100"
+    );
+    assert_eq!(
+        placement("team-a", json!({label: "amd64"})),
+        "nodeSelector=amd64"
+    );
+    assert_eq!(
+        placement("other", json!({label: "arm64"})),
+        "nodeSelector=arm64"
+    );
+}
+
+#[test]
+fn a_share_takes_the_workloads_whose_buckets_are_below_it() {
+    let settings = json!({
+        "preferenceRules": [{"preferredArchitecture": "arm64", "share": 30}],
+    });
+    for number in 0..200 {
+        let name = format!("web-{number}");
+        let mut object = pod("app:1");
+        object["metadata"] = json!({"name": name});
+        let response = evaluate(&create(object), &settings);
+        let bucket = crate::hash::fnv1a(&format!("default/{name}")) % 100;
+        let expected = if bucket < 30 { "arm64" } else { "amd64" };
+        let selector = &response["mutated_object"]["spec"]["nodeSelector"];
+        assert_eq!(selector["kubernetes.io/arch"], json!(expected), "{name}");
+    }
 }

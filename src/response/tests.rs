@@ -90,7 +90,7 @@ fn what_cannot_be_read_has_a_cause_as_well() {
 }
 
 #[test]
-fn a_rejection_is_one_line_with_code_403() {
+fn a_rejection_is_one_line_that_begins_with_its_cause() {
     let problem = Problem::NoOperatingSystem("no\ngood".to_owned());
     let decision = decision(Outcome::Rejected(vec![problem]), vec![]);
     let response = Response::from_decision(&decision, None);
@@ -98,7 +98,7 @@ fn a_rejection_is_one_line_with_code_403() {
     assert_eq!(response.code, Some(403));
     assert_eq!(
         response.message.as_deref(),
-        Some("no good doesn't say which operating system it needs")
+        Some("NoOperatingSystem: no good doesn't say which operating system it needs")
     );
     assert_eq!(response.audit_annotations.placement, None);
 }

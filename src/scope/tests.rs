@@ -15,10 +15,19 @@ fn request(kind: (&str, &str), operation: &str, object: Value) -> Value {
 
 /// What `read` makes of the scope of a request.
 fn with_scope<T>(request: &Value, read: impl FnOnce(Result<Scope<'_>, Mismatch>) -> T) -> T {
+    with_scope_by(&Settings::default(), request, read)
+}
+
+/// The same with these settings.
+fn with_scope_by<T>(
+    settings: &Settings,
+    request: &Value,
+    read: impl FnOnce(Result<Scope<'_>, Mismatch>) -> T,
+) -> T {
     let payload = json!({ "request": request }).to_string();
     let document = Payload::parse(payload.as_bytes()).unwrap();
     let payload = Payload::read(document.root()).unwrap();
-    read(Scope::of(&payload.request))
+    read(Scope::of(&payload.request, settings))
 }
 
 /// The workload of a request that is in scope.
@@ -207,6 +216,38 @@ fn a_suspended_job_may_be_placed_by_a_queue(
     let request = request(("batch", kind), "CREATE", json!({"spec": spec}));
     with_workload(&request, |workload| {
         assert_eq!(workload.is_suspended, suspended)
+    });
+}
+
+#[rstest]
+#[case::rollout("argoproj.io", "Rollout", json!({"spec": {"template": {"spec": pod_spec()}}}), "in")]
+#[case::elsewhere("example.com", "Worker", json!({"spec": {"pod-template": {"spec": pod_spec()}}}), "in")]
+#[case::another_group("example.com", "Rollout", json!({"spec": {"template": {"spec": pod_spec()}}}), "not a kind with a Pod")]
+#[case::reference("argoproj.io", "Rollout", json!({"spec": {"workloadRef": {"name": "web"}}}), "no Pod template")]
+#[case::owned("argoproj.io", "Rollout", json!({"metadata": {"ownerReferences": [{"controller": true}]}, "spec": {"template": {"spec": pod_spec()}}}), "owned by a controller")]
+#[case::of_another_type("example.com", "Worker", json!({"spec": {"pod-template": [1]}}), "spec.pod-template: expected an object, got a list")]
+fn the_settings_add_kinds(
+    #[case] group: &str,
+    #[case] kind: &str,
+    #[case] object: Value,
+    #[case] expected: &str,
+) {
+    let settings = json!({"workloads": [
+        {"group": "argoproj.io", "kind": "Rollout", "template": "spec.template"},
+        {"group": "example.com", "kind": "Worker", "template": "spec.pod-template"},
+    ]});
+    let settings = Settings::parse(&settings.to_string()).unwrap();
+    let request = request((group, kind), "CREATE", object);
+    with_scope_by(&settings, &request, |scope| {
+        let scope = match scope {
+            Ok(Scope::In(workload)) => {
+                assert_eq!(workload.kind.name(), kind);
+                "in".to_owned()
+            }
+            Ok(Scope::Out(reason)) => reason.to_string(),
+            Err(mismatch) => mismatch.to_string(),
+        };
+        assert_eq!(scope, expected);
     });
 }
 

@@ -49,6 +49,17 @@ pub(crate) const VALID: &[&str] = &[
     r#"{"strict": {"namespaces": null, "requiredArchitectures": null}}"#,
     r#"{"lookupBudgetMilliseconds": 0}"#,
     r#"{"annotate": false}"#,
+    r#"{"mutate": false}"#,
+    r#"{"mutate": false, "onUnplaced": "accept"}"#,
+    r#"{"mutate": false, "onUnplaced": "reject"}"#,
+    r#"{"mutate": true, "onUnplaced": "accept"}"#,
+    r#"{"preferenceRules": []}"#,
+    r#"{"preferenceRules": [{"preferredArchitecture": "arm64"}]}"#,
+    r#"{"preferenceRules": [{"namespaces": ["team-*"], "matchLabels": {"tier": "web", "example.com/empty": ""}, "preferredArchitecture": "arm64", "preferenceEnforcement": "preferred", "architectureWeights": {"arm64": 80, "amd64": 20}, "share": 20}, {"preferredArchitecture": null}]}"#,
+    r#"{"preferenceRules": [{"preferredArchitecture": "arm64", "share": 0}, {"preferredArchitecture": "arm64", "share": 20}, {"preferredArchitecture": "s390x", "share": 50}, {"namespaces": ["a"], "preferredArchitecture": null}]}"#,
+    r#"{"preferenceRules": [{"namespaces": ["a", "b"], "matchLabels": {"c": "d"}, "preferredArchitecture": "arm64"}, {"namespaces": ["a"], "preferredArchitecture": "arm64"}, {"matchLabels": {"c": "d"}, "preferredArchitecture": "arm64"}]}"#,
+    r#"{"workloads": [{"group": "argoproj.io", "kind": "Rollout", "template": "spec.template"}, {"group": "apps.kruise.io", "kind": "StatefulSet", "template": "spec.template"}]}"#,
+    r#"{"workloads": []}"#,
     r#"{"strict": null, "operatingSystems": null, "aKeyOfTheForm": null}"#,
 ];
 
@@ -369,5 +380,86 @@ pub(crate) const INVALID: &[(&str, &[&str], Schema)] = &[
             "annotate: 1 is a number, use true or false",
         ],
         Schema::Agrees,
+    ),
+    (
+        r#"{"preferenceRules": [{"namespaces": ["[a"], "share": 101, "matchLabels": {"a b": "c", "d": "e f", "g": 1}}, {"preferredArchitecture": "amr64", "share": -1, "matchLabels": []}, 3, {"preferredArchitecture": "arm64", "inherit": true}]}"#,
+        &[
+            r#"preferenceRules[0].namespaces[0]: "[a" is not a glob (invalid range pattern at character 0), use a pattern such as ghcr.io/acme/*"#,
+            r#"preferenceRules[0].matchLabels.a b: "a b" is not a label key, use name or prefix/name of letters, digits, '-', '_' and '.'"#,
+            r#"preferenceRules[0].matchLabels.d: "e f" is not the value of a label, use at most 63 letters, digits, '-', '_' and '.'"#,
+            "preferenceRules[0].matchLabels.g: 1 is a number, use at most 63 letters, digits, '-', '_' and '.'",
+            "preferenceRules[0].preferredArchitecture: missing, give it a value",
+            "preferenceRules[0].share: 101 is out of range, use a whole number from 0 to 100",
+            "preferenceRules[1].matchLabels: [] is a list, use an object with label keys as keys",
+            r#"preferenceRules[1].preferredArchitecture: "amr64" is not an architecture, did you mean amd64?"#,
+            "preferenceRules[1].share: -1 is out of range, use a whole number from 0 to 100",
+            "preferenceRules[2]: 3 is a number, use an object with namespaces, matchLabels, preferredArchitecture, preferenceEnforcement, architectureWeights, share",
+            "preferenceRules[3].inherit: unknown setting with value true, remove it",
+        ],
+        Schema::Agrees,
+    ),
+    (
+        r#"{"preferenceRules": [{"preferredArchitecture": "arm64", "architectureWeights": {"arm64": 1}}]}"#,
+        &[
+            "preferenceRules[0].architectureWeights: weights need preferenceEnforcement: preferred, set it or remove them",
+        ],
+        Schema::Agrees,
+    ),
+    (
+        r#"{"schedulableArchitectures": ["amd64"], "preferenceRules": [{"preferredArchitecture": "arm64"}]}"#,
+        &[
+            r#"preferenceRules[0].preferredArchitecture: "arm64" is not in schedulableArchitectures (amd64), add it there or use one of them"#,
+        ],
+        Schema::CannotTell,
+    ),
+    (
+        r#"{"preferenceRules": [{"preferredArchitecture": "arm64", "share": 100}, {"namespaces": ["a"], "preferredArchitecture": "amd64", "share": 5}]}"#,
+        &[
+            "preferenceRules[1]: takes no workload, as preferenceRules[0] takes all that it matches: move it before that one, give it a larger share or remove it",
+        ],
+        Schema::CannotTell,
+    ),
+    (
+        r#"{"preferenceRules": [{"namespaces": ["b", "a"], "preferredArchitecture": "arm64", "share": 20}, {"namespaces": ["a", "b"], "preferredArchitecture": "amd64", "share": 20}]}"#,
+        &[
+            "preferenceRules[1]: takes no workload, as preferenceRules[0] takes all that it matches: move it before that one, give it a larger share or remove it",
+        ],
+        Schema::CannotTell,
+    ),
+    (
+        r#"{"mutate": "no"}"#,
+        &[r#"mutate: "no" is a string, use true or false"#],
+        Schema::Agrees,
+    ),
+    (
+        r#"{"mutate": false, "onUnplaced": "warn"}"#,
+        &[r#"onUnplaced: "warn" is unknown, use accept or reject"#],
+        Schema::Agrees,
+    ),
+    (
+        r#"{"onUnplaced": "reject"}"#,
+        &[r#"onUnplaced: "reject" is given without mutate: false, set it or remove this"#],
+        Schema::Agrees,
+    ),
+    (
+        r#"{"workloads": [{"group": "argoproj.io", "kind": "Roll-out", "template": "spec..template"}, {"group": "", "kind": "A", "template": "/spec/template"}, {"kind": 1}]}"#,
+        &[
+            r#"workloads[0].kind: "Roll-out" is not a kind, use its name, such as Rollout"#,
+            r#"workloads[0].template: "spec..template" is not a path to a Pod template, use keys with dots between them, such as spec.template"#,
+            r#"workloads[1].group: "" is not an API group, use the group of its apiVersion, such as argoproj.io"#,
+            r#"workloads[1].template: "/spec/template" is not a path to a Pod template, use keys with dots between them, such as spec.template"#,
+            "workloads[2].group: missing, give it a value",
+            "workloads[2].kind: 1 is a number, use its name, such as Rollout",
+            "workloads[2].template: missing, give it a value",
+        ],
+        Schema::Agrees,
+    ),
+    (
+        r#"{"workloads": [{"group": "apps", "kind": "Deployment", "template": "spec.template"}, {"group": "a.io", "kind": "A", "template": "spec.template"}, {"group": "a.io", "kind": "A", "template": "template"}]}"#,
+        &[
+            "workloads[0]: Deployment of apps is known without it, remove it",
+            "workloads[2]: A of a.io is given twice, remove one",
+        ],
+        Schema::CannotTell,
     ),
 ];

@@ -8,7 +8,7 @@ use std::{fmt, time::Duration};
 use node_architecture_json::{Document, Field, Json};
 use thiserror::Error;
 
-use crate::platform::Architecture;
+use crate::{kind::Kind, platform::Architecture};
 
 #[macro_use]
 mod members;
@@ -25,9 +25,10 @@ mod value_type;
 use reader::Reader;
 pub use table::Settings;
 pub use types::{
-    ByArchitecture, Glob, LabelKey, Milliseconds, OnLookupFailure, OnNoCommonArchitecture,
-    OnUnfinishedLookups, OnUnsupportedSelection, OperatingSystems, OverridePlatforms,
-    PlatformOverride, PreferenceEnforcement, ProxyHost, RegistryProxy, Strict, Weight,
+    ApiGroup, ByArchitecture, Glob, KindName, LabelKey, Labels, Milliseconds, OnLookupFailure,
+    OnNoCommonArchitecture, OnUnfinishedLookups, OnUnplaced, OnUnsupportedSelection,
+    OperatingSystems, OverridePlatforms, PlatformOverride, PreferenceEnforcement, PreferenceRule,
+    Preferred, ProxyHost, RegistryProxy, Share, Strict, TemplatePath, Weight, WorkloadKind,
 };
 
 /// Why settings aren't valid: one text per error.
@@ -84,6 +85,42 @@ impl Settings {
     pub fn is_schedulable(&self, architecture: Architecture) -> bool {
         self.schedulable_architectures.is_empty()
             || self.schedulable_architectures.contains(architecture)
+    }
+
+    /// The kind with this API group and name, whatever its version, if its objects are or hold a Pod.
+    pub fn kind(&self, group: &str, name: &str) -> Option<Kind<'_>> {
+        Kind::built_in(group, name).or_else(|| {
+            let mut added = self.workloads.iter();
+            let added = added.find(|it| it.group.as_str() == group && it.kind.as_str() == name)?;
+            Some(Kind::Added {
+                name: added.kind.as_str(),
+                template: added.template.as_str(),
+            })
+        })
+    }
+
+    /// What is preferred for a workload in `namespace` and `bucket` whose Pod (template) has the labels that `label_of`
+    /// finds the values of: by the first rule that takes it, else by the settings for all.
+    pub fn preferred(
+        &self,
+        namespace: &str,
+        bucket: u8,
+        label_of: &dyn Fn(&str) -> Option<String>,
+    ) -> Preferred<'_> {
+        let mut rules = self.preference_rules.iter();
+        match rules.find(|rule| rule.takes(namespace, bucket, label_of)) {
+            Some(rule) => rule.preferred(),
+            None => self.preferred_by_default(),
+        }
+    }
+
+    /// What is preferred for workloads that no rule takes.
+    fn preferred_by_default(&self) -> Preferred<'_> {
+        Preferred {
+            architecture: self.preferred_architecture,
+            enforcement: self.preference_enforcement,
+            weights: &self.architecture_weights,
+        }
     }
 
     /// The strict rules, if they hold in `namespace`.

@@ -21,11 +21,17 @@ pub(super) type Unknown<'a> = (Cow<'a, str>, Json<'a>);
 pub(super) struct Reader {
     /// What was wrong so far.
     pub(super) errors: Vec<String>,
-    /// The keys whose values couldn't be read: they are one error, and no rule judges them again.
-    pub(super) unread: Vec<&'static str>,
+    /// The paths of members whose values couldn't be read, those around them included: they are one error, and no rule
+    /// judges them again.
+    pub(super) unread: Vec<String>,
 }
 
 impl Reader {
+    /// Whether the member at `path` is as its author wrote it.
+    pub(super) fn is_read(&self, path: &str) -> bool {
+        !self.unread.iter().any(|unread| unread == path)
+    }
+
     /// Finds the members `keys` of an object, `null` included, and returns the others.
     pub(super) fn find<'a>(
         &mut self,
@@ -64,6 +70,20 @@ impl Reader {
     pub(super) fn wrong_type(&mut self, field: &Field<'_, '_>, remedy: &str) {
         let json_type = field.json().json_type().to_string();
         self.wrong(field, &json_type, remedy);
+    }
+
+    /// Reports that `object` lacks the member `key`.
+    pub(super) fn report_missing(&mut self, object: &Field<'_, '_>, key: &str) {
+        let path = object.member(key, Json::NULL);
+        self.errors
+            .push(format!("{}: missing, give it a value", path.path()));
+    }
+
+    /// Remembers that a member couldn't be read, if there are more errors than `before` it.
+    pub(super) fn close(&mut self, member: &Field<'_, '_>, before: usize) {
+        if self.errors.len() > before {
+            self.unread.push(member.path().to_string());
+        }
     }
 
     /// Reports members of `object` that aren't among the `known` ones.
@@ -107,6 +127,18 @@ impl Reader {
             self.wrong(field, &format!("not {what}"), remedy);
         }
         parsed
+    }
+
+    /// Reads a string for which `is_valid` holds, or reports that it isn't `what`.
+    pub(super) fn text(
+        &mut self,
+        field: &Field<'_, '_>,
+        what: &str,
+        remedy: &str,
+        is_valid: fn(&str) -> bool,
+    ) -> Option<String> {
+        let parse = |text: &str| is_valid(text).then(|| text.to_owned());
+        self.parsed(field, what, remedy, parse)
     }
 
     /// Reads a whole number from `least` to `most`.

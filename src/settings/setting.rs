@@ -44,18 +44,14 @@ pub(super) fn read_member<T: Setting>(
     match value {
         Some(value) => {
             let before = reader.errors.len();
-            let read = T::read(reader, &parent.member(key, value));
-            if reader.errors.len() > before {
-                reader.unread.push(key);
-            }
+            let member = parent.member(key, value);
+            let read = T::read(reader, &member);
+            reader.close(&member, before);
             read.or_else(|| default.map(|default| default()))
         }
         None => {
             if default.is_none() {
-                let path = parent.member(key, Json::NULL);
-                reader
-                    .errors
-                    .push(format!("{}: missing, give it a value", path.path()));
+                reader.report_missing(parent, key);
             }
             default.map(|default| default())
         }

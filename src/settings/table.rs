@@ -29,12 +29,20 @@ settings! {
         /// preferred one gets 100.
         architecture_weights: ByArchitecture<Weight> = "architectureWeights" or ByArchitecture::default(),
             in "Architectures", such as r#"{"arm64": 80, "amd64": 20}"#;
+        /// Preferences for some of the workloads, by namespace, labels of the Pod and share of the workloads; the first
+        /// rule that takes one counts, in place of preferredArchitecture, preferenceEnforcement and architectureWeights. It inherits nothing from them.
+        preference_rules: Vec<PreferenceRule> = "preferenceRules" or Vec::new(),
+            in "Architectures", such as r#"[{"namespaces": ["team-*"], "preferredArchitecture": "arm64", "share": 20}]"#;
         /// The operating systems of the cluster's nodes, in order of preference.
         operating_systems: OperatingSystems = "operatingSystems" or OperatingSystems::linux(),
             in "Architectures", such as r#"["linux", "windows"]"#;
         /// Keys of Pod labels whose value the node's label must equal.
         match_node_labels: Vec<LabelKey> = "matchNodeLabels" or Vec::new(),
             in "Placement", such as r#"["topology.kubernetes.io/zone"]"#;
+        /// Further kinds with one Pod template that may change, such as Rollout, and where in them it is. The policy's rules
+        /// have to name them, too.
+        workloads: Vec<WorkloadKind> = "workloads" or Vec::new(),
+            in "Placement", such as r#"[{"group": "argoproj.io", "kind": "Rollout", "template": "spec.template"}]"#;
         /// Where lookups for a registry go instead; the first match wins. Changes lookups only, never the image.
         registry_proxies: Vec<RegistryProxy> = "registryProxies" or Vec::new(),
             in "Images", such as r#"[{"registry": "docker.io", "proxy": "mirror.example.com/dockerhub"}]"#;
@@ -82,6 +90,14 @@ settings! {
         /// timeoutEvalSeconds.
         lookup_budget_milliseconds: Milliseconds = "lookupBudgetMilliseconds" or BUDGET,
             in "Images", such as "2500";
+        /// Whether objects are changed. false: the policy decides, warns and refuses the same, and leaves every object as it
+        /// is: for policies with mutating: false, and policy groups.
+        mutate: bool = "mutate" or true,
+            in "Verdicts", such as "false";
+        /// With mutate false: what happens to an object that admits nodes which can't run its images. accept: the audit
+        /// annotation placement says so. reject: it is refused.
+        on_unplaced: OnUnplaced = "onUnplaced" or OnUnplaced::Accept,
+            in "Verdicts", such as r#""reject""#;
         /// Whether an annotation says what was added: for people in a Pod, and in a template as the record by which a
         /// later change takes it back. false: nothing is taken back or restored.
         annotate: bool = "annotate" or true,

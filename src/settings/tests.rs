@@ -1,3 +1,11 @@
+use proptest::{
+    collection::{btree_map, vec},
+    option,
+    prelude::*,
+    sample::select,
+};
+use serde_json::{Value, json};
+
 use super::{cases::*, *};
 use crate::{platform::Architecture, text::join};
 
@@ -19,11 +27,71 @@ fn valid() -> Vec<String> {
         let beside = match *key {
             "architectureWeights" => r#", "preferenceEnforcement": "preferred""#,
             "fallbackArchitecture" => r#", "onLookupFailure": "fallback""#,
+            "onUnplaced" => r#", "mutate": false"#,
             _ => "",
         };
         valid.push(format!(r#"{{"{key}": {example}{beside}}}"#));
     }
     valid
+}
+
+proptest! {
+    #[test]
+    fn a_rule_that_is_refused_would_take_no_workload_and_the_first_that_matches_counts(
+        rules in vec(rule(), 1..5),
+        namespace in "[ab]{1,2}",
+        labels in btree_map("[kl]", "[vw]", 0..3),
+        bucket in 0_u8..100,
+    ) {
+        let label_of = |key: &str| labels.get(key).cloned();
+        let takes = |rule: &Value| {
+            let globs = rule["namespaces"].as_array().unwrap();
+            let matches = |glob: &Value| match glob.as_str().unwrap().strip_suffix('*') {
+                Some(start) => namespace.starts_with(start),
+                None => namespace == glob.as_str().unwrap(),
+            };
+            let wanted = rule["matchLabels"].as_object().unwrap();
+            (globs.is_empty() || globs.iter().any(matches))
+                && wanted.iter().all(|(key, value)| label_of(key).as_deref() == value.as_str())
+                && u64::from(bucket) < rule["share"].as_u64().unwrap()
+        };
+        let first = rules.iter().position(takes);
+        let settings = json!({"preferredArchitecture": "s390x", "preferenceRules": rules});
+        match Settings::parse(&settings.to_string()) {
+            Ok(settings) => {
+                let given = settings.preferred(&namespace, bucket, &label_of).architecture;
+                let expected = match first {
+                    Some(index) => rules[index]["preferredArchitecture"].as_str(),
+                    None => Some("s390x"),
+                };
+                prop_assert_eq!(given, expected.and_then(Architecture::parse));
+            }
+            Err(invalid) => {
+                for error in invalid.errors {
+                    let index = error.split(['[', ']']).nth(1).unwrap().parse::<usize>().unwrap();
+                    prop_assert_ne!(first, Some(index), "{}", error);
+                }
+            }
+        }
+    }
+}
+
+/// A rule of the settings.
+fn rule() -> impl Strategy<Value = Value> {
+    (
+        vec("[ab]\\*?", 0..3),
+        btree_map("[kl]", "[vw]", 0..3),
+        option::of("(amd64|arm64|riscv64)"),
+        select(&[0, 1, 20, 50, 99, 100][..]),
+    )
+        .prop_map(|(namespaces, labels, architecture, share)| {
+            json!({
+                "namespaces": namespaces,
+                "matchLabels": labels,
+                "preferredArchitecture": architecture,
+                "share": share,
+            })
+        })
 }
 
 #[test]
@@ -119,7 +187,6 @@ fn a_long_value_is_cut() {
 mod schema {
     use super::*;
     use crate::settings::describe::{questions, settings_page, settings_schema};
-    use serde_json::Value;
 
     #[test]
     fn the_schema_accepts_and_rejects_what_the_reader_does() {

@@ -131,6 +131,14 @@ impl ValueType {
         self.question.get("hide_input").is_some()
     }
 
+    /// The type, or `null`.
+    pub(super) fn or_null(mut self) -> Self {
+        if let Some(schema) = self.schema.as_object_mut() {
+            allow_null(schema);
+        }
+        self
+    }
+
     /// The type with a further keyword in its schema.
     pub(super) fn with(mut self, keyword: &str, value: impl Into<Value>) -> Self {
         if let Some(schema) = self.schema.as_object_mut() {
@@ -158,7 +166,7 @@ impl Member {
     }
 }
 
-/// Lets `null` pass, which means the default.
+/// Lets `null` pass.
 fn allow_null(schema: &mut Map<String, Value>) {
     if let Some(Value::Array(choices)) = schema.get_mut("anyOf") {
         choices.push(json!({"type": "null"}));
@@ -166,7 +174,7 @@ fn allow_null(schema: &mut Map<String, Value>) {
     if let Some(Value::Array(words)) = schema.get_mut("enum") {
         words.push(Value::Null);
     }
-    if let Some(json_type) = schema.get_mut("type") {
+    if let Some(json_type) = schema.get_mut("type").filter(|it| it.is_string()) {
         *json_type = json!([json_type, "null"]);
     }
 }

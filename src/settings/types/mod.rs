@@ -10,20 +10,24 @@ mod architecture;
 mod image;
 mod label_key;
 mod number;
+mod preference_rule;
 mod strict;
 mod toleration;
 mod word;
+mod workload_kind;
 
 pub use architecture::{ByArchitecture, OperatingSystems};
 pub use image::{Glob, OverridePlatforms, PlatformOverride, ProxyHost, RegistryProxy};
 pub(super) use k8s_openapi::api::core::v1::Toleration;
-pub use label_key::LabelKey;
-pub use number::{Milliseconds, Weight};
+pub use label_key::{LabelKey, Labels};
+pub use number::{Milliseconds, Share, Weight};
+pub use preference_rule::{PreferenceRule, Preferred};
 pub use strict::Strict;
 pub use word::{
-    OnLookupFailure, OnNoCommonArchitecture, OnUnfinishedLookups, OnUnsupportedSelection,
-    PreferenceEnforcement,
+    OnLookupFailure, OnNoCommonArchitecture, OnUnfinishedLookups, OnUnplaced,
+    OnUnsupportedSelection, PreferenceEnforcement,
 };
+pub use workload_kind::{ApiGroup, KindName, TemplatePath, WorkloadKind};
 
 impl Setting for bool {
     fn read(reader: &mut Reader, field: &Field<'_, '_>) -> Option<Self> {
@@ -57,7 +61,7 @@ impl<T: Setting> Setting for Option<T> {
 
     #[cfg(feature = "schema")]
     fn describe() -> ValueType {
-        T::describe()
+        T::describe().or_null()
     }
 
     #[cfg(feature = "schema")]

@@ -30,6 +30,39 @@ impl Setting for Milliseconds {
     }
 }
 
+/// A percentage of the workloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Share(u8);
+
+impl Share {
+    /// All of them.
+    pub const ALL: Self = Self(100);
+
+    /// Whether a workload in `bucket`, 0 to 99, is in the share.
+    pub fn takes(self, bucket: u8) -> bool {
+        bucket < self.0
+    }
+}
+
+impl Setting for Share {
+    fn read(reader: &mut Reader, field: &Field<'_, '_>) -> Option<Self> {
+        let number = reader.number(field, (0, 100), "use a whole number from 0 to 100")?;
+        u8::try_from(number).ok().map(Self)
+    }
+
+    #[cfg(feature = "schema")]
+    fn describe() -> ValueType {
+        ValueType::scalar("integer", "int")
+            .with("minimum", 0)
+            .with("maximum", 100)
+    }
+
+    #[cfg(feature = "schema")]
+    fn to_json(&self) -> serde_json::Value {
+        self.0.into()
+    }
+}
+
 /// The weight of a preferred scheduling term, 1 to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weight(pub i32);

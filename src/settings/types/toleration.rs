@@ -5,7 +5,7 @@
 use k8s_openapi::api::core::v1::Toleration;
 use node_architecture_json::{Field, Json};
 
-use super::label_key::{LABEL_REMEDY, LabelKey, is_name};
+use super::label_key::{LABEL_REMEDY, LabelKey, VALUE_REMEDY, is_name};
 #[cfg(feature = "schema")]
 use crate::settings::value_type::ValueType;
 use crate::settings::{reader::Reader, setting::Setting};
@@ -36,8 +36,7 @@ impl Setting for Toleration {
             wrong("key", &key, "not a taint key", LABEL_REMEDY);
         }
         if !value.0.as_ref().is_none_or(|value| is_name(value)) {
-            let remedy = "use at most 63 letters, digits, '-', '_' and '.'";
-            wrong("value", &value, "not the value of a taint", remedy);
+            wrong("value", &value, "not the value of a taint", VALUE_REMEDY);
         }
         match operator.0.as_deref() {
             None | Some("Equal") if key.0.is_none() => {

@@ -97,6 +97,16 @@ word_enum! {
     }
 }
 
+word_enum! {
+    /// What follows when an object that isn't to be changed admits nodes that can't run its images.
+    OnUnplaced {
+        /// It passes, and the audit annotation says so.
+        Accept = "accept",
+        /// It is rejected.
+        Reject = "reject",
+    }
+}
+
 /// Which of `words` the value is.
 fn read_word(reader: &mut Reader, field: &Field<'_, '_>, words: &[&str]) -> Option<usize> {
     let text = field.json().as_str();
