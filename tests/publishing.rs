@@ -294,7 +294,10 @@ fn every_question_fits_its_setting() {
             );
         }
         if let Some((other, answer)) = condition_of(&question) {
-            assert!(accepts_beside(other, &answer), "{name}: {other}={answer}");
+            assert!(
+                accepts_beside(&question, other, &answer),
+                "{name}: {other}={answer}"
+            );
         }
     }
 }
@@ -337,9 +340,13 @@ fn condition_of(question: &Value) -> Option<(&str, Value)> {
     Some((other, answer))
 }
 
-/// Whether a setting takes the value, whatever else has to be set with it.
-fn accepts_beside(name: &str, value: &Value) -> bool {
-    Settings::parse(&json!({ name: value, "fallbackArchitecture": "amd64" }).to_string()).is_ok()
+/// Whether a setting takes the value beside an answer to the question that is asked for it.
+fn accepts_beside(question: &Value, other: &str, value: &Value) -> bool {
+    let answer = match &question["default"] {
+        Value::Null => json!("amd64"),
+        default => default.clone(),
+    };
+    Settings::parse(&json!({ other: value, name(question): answer }).to_string()).is_ok()
 }
 
 #[test]
@@ -440,12 +447,12 @@ fn links_into_the_repository_lead_somewhere() {
 
 // --- examples
 
-/// The policies in `examples/policies`, by file.
+/// The policies in `examples/policies` and `examples/migration`, by file.
 fn policies() -> Vec<(String, Value)> {
     let mut policies = Vec::new();
-    for entry in
-        fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/policies")).unwrap()
-    {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let files = ["policies", "migration"].map(|folder| fs::read_dir(root.join(folder)).unwrap());
+    for entry in files.into_iter().flatten() {
         let path = entry.unwrap().path();
         let file = path.file_name().unwrap().to_string_lossy().into_owned();
         for document in documents(&fs::read_to_string(&path).unwrap()) {
@@ -454,7 +461,7 @@ fn policies() -> Vec<(String, Value)> {
             }
         }
     }
-    assert!(policies.len() >= 9);
+    assert!(policies.len() >= 16);
     policies
 }
 
@@ -469,8 +476,10 @@ fn every_example_is_a_cluster_admission_policy() {
             .collect();
         assert!(errors.is_empty(), "{file}: {errors:?}");
         let spec = &policy["spec"];
-        assert_eq!(spec["mutating"], true, "{file}");
-        assert_eq!(spec["backgroundAudit"], false, "{file}");
+        // A policy that changes objects without being allowed to denies them, and the audit scanner learns nothing of it.
+        let mutates = spec["settings"]["mutate"] != false;
+        assert_eq!(spec["mutating"], mutates, "{file}");
+        assert!(!mutates || spec["backgroundAudit"] == false, "{file}");
         let image = annotation(&yaml("metadata.yml"), "io.kubewarden.policy.ociUrl").to_owned();
         assert_eq!(
             spec["module"],
