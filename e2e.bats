@@ -49,9 +49,10 @@ unchanged() {
   responds '.allowed and (has("patch") | not)'
 }
 
-# The object is rejected with code 403 and a message with this text.
+# The object is rejected with this code, and a message that begins with this cause and has this text.
+#   rejected CODE CAUSE TEXT
 rejected() {
-  responds "(.allowed | not) and .status.code == 403 and (.status.message | contains(\"$1\"))"
+  responds "(.allowed | not) and .status.code == $1 and (.status.message | startswith(\"$2: \") and contains(\"$3\"))"
 }
 
 # A warning starts with this text.
@@ -125,12 +126,12 @@ terms=/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution
 
 @test "an unsupported selection can be rejected" {
   evaluate an-unsupported-selection-can-be-rejected
-  rejected "ghcr.io/acme/agent:0.9 (linux/arm64)"
+  rejected 400 UnsupportedSelection "ghcr.io/acme/agent:0.9 (linux/arm64)"
 }
 
 @test "images with nothing in common are rejected by name and platform" {
   evaluate images-with-nothing-in-common-are-rejected
-  rejected "ghcr.io/acme/web:1.4 (linux/amd64), ghcr.io/acme/agent:0.9 (linux/arm64)"
+  rejected 403 NoCommonArchitecture "ghcr.io/acme/web:1.4 (linux/amd64), ghcr.io/acme/agent:0.9 (linux/arm64)"
 }
 
 @test "images with nothing in common can be warned of" {
@@ -157,7 +158,7 @@ terms=/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution
 
 @test "failed lookups can be rejected" {
   evaluate failed-lookups-can-be-rejected
-  rejected "private.io/a:1 (not authorized), private.io/b:1 (manifest unknown)"
+  rejected 424 UnreadableImages "private.io/a:1 (not authorized), private.io/b:1 (manifest unknown)"
 }
 
 @test "a denied capability is a failed lookup" {
@@ -206,7 +207,7 @@ terms=/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution
 
 @test "a strict namespace rejects what is not ready" {
   evaluate a-strict-namespace-rejects-an-image-that-is-not-ready
-  rejected "a.io/b:1 (linux/amd64) doesn't support arm64 on linux"
+  rejected 403 MissingArchitectures "a.io/b:1 (linux/amd64) doesn't support arm64 on linux"
 }
 
 @test "a DaemonSet is never pinned" {
@@ -237,6 +238,37 @@ terms=/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution
   responds '.auditAnnotations.placement == "unchanged: spec.nodeName is set"'
 }
 
+@test "a preference rule takes its namespaces" {
+  evaluate a-preference-rule-takes-its-namespaces
+  patches /spec/nodeSelector '{"kubernetes.io/arch":"arm64"}'
+}
+
+@test "a share takes a Pod as the Deployment behind it" {
+  evaluate a-share-takes-a-pod-as-the-deployment-behind-it
+  patches /spec/nodeSelector '{"kubernetes.io/arch":"arm64"}'
+  evaluate a-share-takes-a-pod-as-the-deployment-behind-it \
+    --settings-json '{"preferenceRules": [{"preferredArchitecture": "arm64", "share": 47}]}'
+  patches /spec/nodeSelector '{"kubernetes.io/arch":"amd64"}'
+}
+
+@test "an object that is not to be changed says that it is unplaced" {
+  evaluate an-object-that-is-not-to-be-changed-says-that-it-is-unplaced
+  unchanged
+  responds '.auditAnnotations.placement == "not applied: nodeSelector=amd64" and .auditAnnotations.cause == "UnplacedPod"'
+}
+
+@test "a gate refuses an unplaced Pod and lets a placed one pass" {
+  evaluate a-gate-refuses-an-unplaced-pod
+  rejected 403 UnplacedPod "ghcr.io/acme/web:1.4 (linux/amd64, linux/arm64)"
+  evaluate a-gate-lets-a-placed-pod-pass
+  unchanged
+}
+
+@test "a Rollout is placed where the settings add it" {
+  evaluate a-rollout-is-placed-where-the-settings-add-it
+  patches /spec/template/spec/nodeSelector '{"kubernetes.io/arch":"amd64"}'
+}
+
 @test "invalid settings are refused, every error at once" {
   SESSION="$EMPTY_SESSION"
   evaluate multi-arch-images-are-pinned-to-the-preferred-architecture \
@@ -251,6 +283,13 @@ terms=/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution
   evaluate multi-arch-images-are-pinned-to-the-preferred-architecture \
     --settings-json '{"architectureWeights": {"arm64": 50}}'
   refused 'architectureWeights: weights need preferenceEnforcement: preferred'
+}
+
+@test "a rule that takes no workload is refused" {
+  SESSION="$EMPTY_SESSION"
+  evaluate multi-arch-images-are-pinned-to-the-preferred-architecture \
+    --settings-json '{"preferenceRules": [{"preferredArchitecture": "arm64"}, {"namespaces": ["a"], "preferredArchitecture": null}]}'
+  refused 'preferenceRules[1]: takes no workload, as preferenceRules[0] takes all that it matches'
 }
 
 @test "settings may be empty" {

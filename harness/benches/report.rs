@@ -20,7 +20,7 @@ fn main() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let wasm = workspace.join("policy.wasm");
     let policy = Policy::read(&wasm, Deadline::default()).expect("make bench builds it");
-    let fleet = Fleet::of((0..WORKLOADS).map(deployment).collect());
+    let fleet = Fleet::of((0..WORKLOADS).map(deployment).collect(), &Value::Null);
     let mut criterion = Criterion::default()
         .output_directory(&workspace.join("target/criterion"))
         .sample_size(10)

@@ -331,7 +331,7 @@ impl ReportArguments {
         let settings = self.settings.read()?;
         let mut old = self.compare.as_deref().map(read_report).transpose()?;
         let manifests = Manifests::read(&self.manifests);
-        let fleet = Fleet::of(manifests.documents);
+        let fleet = Fleet::of(manifests.documents, &settings);
         let policy = Policy::read(&self.policy, Deadline::default())?;
         let mut lookups = Vec::new();
         let mut report = self.look_up(&policy, &fleet, &settings, &mut lookups)?;

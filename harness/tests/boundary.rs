@@ -46,6 +46,7 @@ fn the_host_is_called_once_an_index_twice_a_single_manifest_and_once_for_the_log
             ("3 containers, indexes of 4 entries", 3, 1),
             ("3 containers, indexes of 18 entries", 3, 1),
             ("3 containers, single manifests", 6, 1),
+            ("3 containers, 20 preference rules", 3, 1),
             ("skipped: a Pod of a DaemonSet", 0, 0),
             ("the user selected arm64", 3, 0),
             ("the user selected arm64, ignored", 0, 0),

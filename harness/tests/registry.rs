@@ -518,7 +518,7 @@ fn report_on(policy: &Policy, list: Value, options: Options) -> report::Report {
     let mut look_up_all = |lookups, done: &mut dyn FnMut(Lookup, Result<String, String>)| {
         registries.look_up_all(lookups, 8, done);
     };
-    let fleet = Fleet::of(vec![list]);
+    let fleet = Fleet::of(vec![list], &Value::Null);
     report(policy, &fleet, &Value::Null, "aarch64", &mut look_up_all).unwrap()
 }
 

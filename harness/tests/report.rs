@@ -96,7 +96,7 @@ fn report_on(
             done(lookup, answer);
         }
     };
-    let fleet = Fleet::of(documents);
+    let fleet = Fleet::of(documents, settings);
     report(&policy, &fleet, settings, "arm64", &mut look_up_all).unwrap()
 }
 
@@ -561,7 +561,7 @@ fn each_status_rests_on_evidence() {
             json!({"containers": "x"}),
             json!({}),
             Status::Unknown,
-            "cannot read the request: spec.containers: expected a list, got a string",
+            "UnreadableRequest: cannot read the request: spec.containers: expected a list, got a string",
         ),
         (
             json!({"containers": []}),
@@ -715,4 +715,39 @@ fn a_report_is_read_back_as_it_was_written() {
     let report = World::new(60).report();
     let json = printed(&report, Format::Json, &wide());
     assert_eq!(serde_json::from_str::<Report>(&json).unwrap(), report);
+}
+
+#[test]
+fn kinds_that_the_settings_add_are_placed_as_the_policy_would() {
+    let spec = json!({"containers": [{"name": "a", "image": "a"}]});
+    let rollout = json!({
+        "apiVersion": "argoproj.io/v1alpha1",
+        "kind": "Rollout",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"template": {"spec": spec}},
+    });
+    let settings = json!({
+        "workloads": [{"group": "argoproj.io", "kind": "Rollout", "template": "spec.template"}],
+        "preferenceRules": [{"namespaces": ["shop"], "preferredArchitecture": "arm64"}],
+    });
+    let answer = |_: &str| Ok(index(&["linux/amd64", "linux/arm64"]));
+    let report = report_on(vec![rollout], &settings, answer);
+    assert_eq!(report.workloads[0].kind, "Rollout");
+    assert_eq!(report.workloads[0].status, Status::Ready);
+    assert_eq!(report.workloads[0].placement, "nodeSelector=arm64");
+}
+
+/// The architecture that is asked about may be another one than settings name.
+#[test]
+fn any_architecture_can_be_asked_about_whatever_the_settings_prefer() {
+    let policy = common::policy(Deadline::default()).unwrap();
+    let settings = json!({
+        "schedulableArchitectures": ["arm64"],
+        "preferredArchitecture": "arm64",
+        "preferenceRules": [{"preferredArchitecture": "arm64"}],
+    });
+    let fleet = Fleet::of(Vec::new(), &settings);
+    let mut look_up_all = |_: Vec<Lookup>, _: &mut dyn FnMut(Lookup, _)| {};
+    let report = report(&policy, &fleet, &settings, "x86_64", &mut look_up_all).unwrap();
+    assert_eq!(report.architecture, "amd64");
 }

@@ -1,17 +1,19 @@
 //! The kinds of object that are or hold Pods, and how.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 /// How the objects of a kind hold Pods.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Kind {
     /// The API group, without a version.
-    group: &'static str,
+    group: Cow<'static, str>,
     /// The name.
-    kind: &'static str,
+    kind: Cow<'static, str>,
     /// Where the Pod template is, as a JSON pointer; the object itself is the Pod where it is empty. A `*` stands for each
     /// element of a list.
-    template: &'static str,
+    template: Cow<'static, str>,
     /// How many Pods there are of a template.
     count: Count,
     /// Whether the policy takes the kind: else it takes its Pods.
@@ -52,9 +54,9 @@ const fn kind(
     is_taken: bool,
 ) -> Kind {
     Kind {
-        group,
-        kind,
-        template,
+        group: Cow::Borrowed(group),
+        kind: Cow::Borrowed(kind),
+        template: Cow::Borrowed(template),
         count,
         is_taken,
     }
@@ -63,8 +65,14 @@ const fn kind(
 const TEMPLATE: &str = "/spec/template";
 const JOB_TEMPLATE: &str = "/spec/jobTemplate/spec/template";
 
+/// The kinds that hold Pods: those that are known, and those that the settings of the policy add.
+#[derive(Debug, Default)]
+pub(super) struct Kinds {
+    added: Vec<Kind>,
+}
+
 /// Every kind that is known to hold Pods. `extensions` is where Kubernetes before 1.16 had those of `apps`.
-const KINDS: [Kind; 24] = [
+static KINDS: [Kind; 24] = [
     kind("", "Pod", "", Count::One, true),
     kind("", "ReplicationController", TEMPLATE, Count::Replicas, true),
     kind("apps", "Deployment", TEMPLATE, Count::Replicas, true),
@@ -150,15 +158,40 @@ pub(super) fn group_of(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
 }
 
-/// The kinds that `object` is of: none where it holds no Pods that are known, more than one where it may hold them in more
-/// than one place.
-pub(super) fn kinds_of<'k>(
-    group: &'k str,
-    name: &'k str,
-) -> impl Iterator<Item = &'static Kind> + 'k {
-    KINDS
-        .iter()
-        .filter(move |kind| kind.group == group && kind.kind == name)
+impl Kinds {
+    /// The kinds with the ones that the policy's `settings` add in `workloads`. What isn't as the policy takes it is left
+    /// out: the policy refuses it.
+    pub(super) fn with(settings: &Value) -> Self {
+        let added = settings["workloads"].as_array().into_iter().flatten();
+        let kind = |added: &Value| {
+            let text = |key: &str| added[key].as_str();
+            let (group, name) = (text("group")?, text("kind")?);
+            let known = Self::default();
+            let count = known.of(group, name).first().map(|known| known.count);
+            Some(Kind {
+                group: Cow::Owned(group.to_owned()),
+                kind: Cow::Owned(name.to_owned()),
+                template: Cow::Owned(format!("/{}", text("template")?.replace('.', "/"))),
+                count: count.unwrap_or(Count::Replicas),
+                is_taken: true,
+            })
+        };
+        Self {
+            added: added.filter_map(kind).collect(),
+        }
+    }
+
+    /// The kinds that an object of this group and name is of: none where it holds no Pods that are known, more than one
+    /// where it may hold them in more than one place. What the settings say of a kind counts alone.
+    pub(super) fn of(&self, group: &str, name: &str) -> Vec<&Kind> {
+        let is_it = |kind: &&Kind| kind.group == group && kind.kind == name;
+        let added: Vec<&Kind> = self.added.iter().filter(is_it).collect();
+        if added.is_empty() {
+            KINDS.iter().filter(is_it).collect()
+        } else {
+            added
+        }
+    }
 }
 
 /// Whether `object` looks as if it held Pods: it has a list of containers somewhere.
@@ -185,7 +218,7 @@ impl Kind {
             }
         };
         match self.template.split_once("/*") {
-            None => add(self.template.to_owned(), object),
+            None => add(self.template.to_string(), object),
             Some((before, after)) => {
                 let list = object.pointer(before).and_then(Value::as_array);
                 for (index, element) in list.into_iter().flatten().enumerate() {

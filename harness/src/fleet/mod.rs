@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use kinds::{Template, group_of, has_ended, kinds_of, seems_to_hold_pods};
+use kinds::{Kinds, Template, group_of, has_ended, seems_to_hold_pods};
 use owners::{Controller, Owners};
 pub use requests::Requests;
 
@@ -99,8 +99,9 @@ struct Candidate {
 }
 
 impl Fleet {
-    /// The fleet in `documents`, lists opened.
-    pub fn of(documents: Vec<Value>) -> Self {
+    /// The fleet in `documents`, lists opened. The policy's `settings` may add kinds that hold Pods.
+    pub fn of(documents: Vec<Value>, settings: &Value) -> Self {
+        let kinds = Kinds::with(settings);
         let mut fleet = Self::default();
         let mut objects = Vec::new();
         for document in documents {
@@ -112,10 +113,10 @@ impl Fleet {
             // The same object, by another API version or from another file.
             let uid = text(&object, "/metadata/uid");
             if uid.is_empty() || seen.insert(uid.to_owned()) {
-                fleet.sort(object, &mut candidates);
+                fleet.sort(object, &kinds, &mut candidates);
             }
         }
-        let owners = Owners::new(candidates.iter().map(|candidate| &candidate.object));
+        let owners = Owners::new(candidates.iter().map(|candidate| &candidate.object), &kinds);
         // What a controller made counts with it, whether the controller was given or not.
         let mut children: HashMap<usize, Vec<usize>> = HashMap::new();
         let mut orphans: BTreeMap<Controller, Vec<usize>> = BTreeMap::new();
@@ -159,7 +160,7 @@ impl Fleet {
     }
 
     /// Puts an object where it belongs.
-    fn sort(&mut self, object: Value, candidates: &mut Vec<Candidate>) {
+    fn sort(&mut self, object: Value, kinds: &Kinds, candidates: &mut Vec<Candidate>) {
         let (api_version, kind) = (text(&object, "/apiVersion"), text(&object, "/kind"));
         if api_version.is_empty() || kind.is_empty() {
             self.skip(Skipped::NoObjects);
@@ -182,7 +183,7 @@ impl Fleet {
         let mut is_known = false;
         let mut is_taken = false;
         let mut templates = Vec::new();
-        for kind in kinds_of(group, kind) {
+        for kind in kinds.of(group, kind) {
             is_known = true;
             is_taken = kind.is_taken;
             templates.extend(kind.templates(&object));

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::{
-    kinds::{group_of, kinds_of},
+    kinds::{Kinds, group_of},
     namespace, text,
 };
 
@@ -52,7 +52,7 @@ pub(super) struct Owners {
 }
 
 impl Owners {
-    pub(super) fn new<'o>(objects: impl Iterator<Item = &'o Value> + Clone) -> Self {
+    pub(super) fn new<'o>(objects: impl Iterator<Item = &'o Value> + Clone, kinds: &Kinds) -> Self {
         let mut owners = Self {
             by_uid: HashMap::new(),
             by_name: HashMap::new(),
@@ -73,7 +73,7 @@ impl Owners {
             };
             owners.by_name.insert(controller, index);
         }
-        owners.steps = objects.map(|object| owners.step(object)).collect();
+        owners.steps = objects.map(|object| owners.step(object, kinds)).collect();
         owners
     }
 
@@ -103,7 +103,7 @@ impl Owners {
     }
 
     /// The controller of `object`.
-    fn step(&self, object: &Value) -> Option<Owner> {
+    fn step(&self, object: &Value, kinds: &Kinds) -> Option<Owner> {
         let references = object.pointer("/metadata/ownerReferences");
         let mut references = references.and_then(Value::as_array).into_iter().flatten();
         let reference = references.find(|reference| reference["controller"] == true)?;
@@ -126,7 +126,7 @@ impl Owners {
         };
         // What an operator made by a resource of its own stands for itself; only Pods can't.
         let is_pod = text(object, "/kind") == "Pod" && text(object, "/apiVersion") == "v1";
-        let is_known = kinds_of(&missing.group, &missing.kind).next().is_some();
+        let is_known = !kinds.of(&missing.group, &missing.kind).is_empty();
         (is_pod || is_known).then_some(Owner::Missing(missing))
     }
 

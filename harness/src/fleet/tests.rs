@@ -33,7 +33,7 @@ fn labelled(mut object: Value, key: &str, value: &str) -> Value {
 }
 
 fn rows(documents: Vec<Value>) -> Vec<String> {
-    let fleet = Fleet::of(documents);
+    let fleet = Fleet::of(documents, &Value::Null);
     let workloads = fleet.workloads.iter();
     workloads
         .map(|workload| format!("{} {}", workload.kind, workload.name))
@@ -41,7 +41,7 @@ fn rows(documents: Vec<Value>) -> Vec<String> {
 }
 
 fn only(documents: Vec<Value>) -> Workload {
-    let mut fleet = Fleet::of(documents);
+    let mut fleet = Fleet::of(documents, &Value::Null);
     assert_eq!(fleet.workloads.len(), 1, "{fleet:?}");
     fleet.workloads.remove(0)
 }
@@ -69,14 +69,17 @@ fn what_is_left_out_is_counted_by_kind() {
     let unknown = json!({"apiVersion": "example.com/v1", "kind": "Game", "spec": {"pod": {"containers": []}}});
     let service = json!({"apiVersion": "v1", "kind": "Service"});
     let empty = json!({"apiVersion": "apps/v1", "kind": "Deployment", "spec": {}});
-    let fleet = Fleet::of(vec![
-        ended,
-        unknown,
-        service.clone(),
-        service,
-        empty,
-        json!({"a": 1}),
-    ]);
+    let fleet = Fleet::of(
+        vec![
+            ended,
+            unknown,
+            service.clone(),
+            service,
+            empty,
+            json!({"a": 1}),
+        ],
+        &Value::Null,
+    );
     assert_eq!(fleet.workloads, []);
     assert_eq!(
         fleet.skipped,
@@ -303,7 +306,7 @@ fn odd_types_and_huge_numbers_are_borne() {
     deployment["spec"]["replicas"] = json!(u64::MAX);
     deployment["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] =
         json!("9000000000000000");
-    let fleet = Fleet::of(vec![pod, deployment]);
+    let fleet = Fleet::of(vec![pod, deployment], &Value::Null);
     assert_eq!(fleet.workloads.len(), 2);
     assert_eq!(fleet.workloads[1].replicas, 2_147_483_647);
 }
@@ -443,7 +446,7 @@ fn a_rollout_takes_the_template_that_it_refers_to() {
     let workload = only(vec![rollout.clone(), pod]);
     assert_eq!((workload.kind.as_str(), workload.replicas), ("Rollout", 1));
     assert_eq!(workload.images[0].image, "of-the-pod");
-    let fleet = Fleet::of(vec![rollout]);
+    let fleet = Fleet::of(vec![rollout], &Value::Null);
     assert_eq!(
         fleet.skipped,
         BTreeMap::from([(Skipped::WithoutSpec("Rollout.argoproj.io".to_owned()), 1)])
@@ -502,4 +505,31 @@ fn an_image_is_never_pulled_only_if_no_container_pulls_it() {
             of("data", false, true)
         ]
     );
+}
+
+#[test]
+fn the_settings_add_kinds_that_count_their_replicas_and_own_what_names_them() {
+    let settings = json!({"workloads": [
+        {"group": "example.com", "kind": "Game", "template": "spec.pod-template"},
+        {"group": "argoproj.io", "kind": "Rollout", "template": "spec.template"},
+    ]});
+    let spec = json!({"containers": [{"name": "a", "image": "of-the-game"}]});
+    let game = json!({
+        "apiVersion": "example.com/v1",
+        "kind": "Game",
+        "metadata": {"name": "chess"},
+        "spec": {"replicas": 3, "pod-template": {"spec": spec}},
+    });
+    let fleet = Fleet::of(vec![game.clone()], &settings);
+    let [workload] = fleet.workloads.as_slice() else {
+        panic!("{fleet:?}");
+    };
+    assert_eq!((workload.kind.as_str(), workload.replicas), ("Game", 3));
+    // The policy is asked about the object itself, and no longer about a Pod like its Pods.
+    assert_eq!(workload.objects, [game.clone()]);
+    let fleet = Fleet::of(vec![game], &Value::Null);
+    assert_eq!(fleet.workloads, []);
+    let rollout = object("argoproj.io/v1alpha1", "Rollout", "web", None);
+    let fleet = Fleet::of(vec![rollout], &settings);
+    assert_eq!(fleet.workloads[0].objects[0]["kind"], "Rollout");
 }

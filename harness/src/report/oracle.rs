@@ -166,25 +166,15 @@ impl<'o> Oracle<'o> {
         }
     }
 
-    /// The settings with members replaced.
-    fn with(&self, members: &[(&str, Value)]) -> Map<String, Value> {
-        let mut settings = self.settings.clone();
-        for (key, value) in members {
-            settings.insert((*key).to_owned(), value.clone());
-        }
-        settings
-    }
-
     /// The name that the policy has for `architecture`, which may be written in any notation.
     ///
     /// # Errors
     /// Where it has none.
     pub(super) fn name_of(&self, architecture: &str) -> Result<String> {
-        let name = json!([architecture]);
-        let settings = self.with(&[("schedulableArchitectures", name)]);
+        let settings = json!({ "schedulableArchitectures": [architecture] });
         self.asker
             .policy
-            .check_settings(&Value::Object(settings))
+            .check_settings(&settings)
             .with_context(|| format!("{architecture:?} is no architecture"))?;
         let on_any = json!([{"image": "*", "platforms": [format!("linux/{architecture}")]}]);
         let settings = self.permissive(&[("platformOverrides", on_any)]);

@@ -72,6 +72,10 @@ pub(crate) fn cases() -> Vec<Case> {
             registry: Registry::single(),
             ..multi_arch("3 containers, single manifests", three())
         },
+        Case {
+            settings: json!({"preferenceRules": rules(20)}),
+            ..multi_arch("3 containers, 20 preference rules", three())
+        },
         multi_arch("skipped: a Pod of a DaemonSet", skipped),
         multi_arch("the user selected arm64", selected.clone()),
         Case {
@@ -81,6 +85,19 @@ pub(crate) fn cases() -> Vec<Case> {
         multi_arch("1 MB in one annotation", large(1, 1_000_000)),
         multi_arch("1 MB in 10,000 annotations", large(10_000, 80)),
     ]
+}
+
+/// Preference rules that take nothing, by namespace, labels and share.
+fn rules(count: usize) -> Value {
+    let rule = |number: usize| {
+        json!({
+            "namespaces": [format!("team-{number}-*")],
+            "matchLabels": {"tier": format!("tier-{number}")},
+            "preferredArchitecture": "arm64",
+            "share": 50
+        })
+    };
+    (0..count).map(rule).collect()
 }
 
 /// Cases that nobody writes but to harm: what they cost is measured.
@@ -122,7 +139,11 @@ pub(crate) fn full_settings() -> Value {
         "lookupBudgetMilliseconds": 500,
         "registries": ["docker.io", "*.example.com"],
         "onUnfinishedLookups": "ignore",
-        "annotate": false
+        "annotate": false,
+        "preferenceRules": rules(2),
+        "workloads": [{"group": "argoproj.io", "kind": "Rollout", "template": "spec.template"}],
+        "mutate": false,
+        "onUnplaced": "reject"
     })
 }
 
