@@ -526,7 +526,7 @@ fn the_settings_add_kinds_that_count_their_replicas_and_own_what_names_them() {
     };
     assert_eq!((workload.kind.as_str(), workload.replicas), ("Game", 3));
     // The policy is asked about the object itself, and no longer about a Pod like its Pods.
-    assert_eq!(workload.objects, [game.clone()]);
+    assert_eq!(workload.objects, std::slice::from_ref(&game));
     let fleet = Fleet::of(vec![game], &Value::Null);
     assert_eq!(fleet.workloads, []);
     let rollout = object("argoproj.io/v1alpha1", "Rollout", "web", None);
